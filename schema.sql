@@ -333,15 +333,19 @@ create table clients (
   logout_uris                     text[] collate "C" not null default '{}'::text[],
   is_public                       boolean not null default false,
   is_first_party                  boolean not null default false,
+  requires_dpop                   boolean not null default false,
+  security_profile                text not null default 'STANDARD'::text,
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint clients_fapi2 CHECK (security_profile <> 'FAPI2'::text OR NOT is_public AND requires_dpop AND NOT allows_token_endpoint_audience AND NOT grants && ARRAY['password'::text] AND NOT (array_to_string(redirect_uris, ' '::text) || ' '::text) ~ '(^| )(?!https://)[^ ]'::text),
   constraint clients_grants_check CHECK (grants <@ ARRAY['authorization_code'::text, 'client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_logout_uris CHECK (cardinality(logout_uris) <= 20),
   constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
   constraint clients_public CHECK (NOT is_public OR grants <@ ARRAY['authorization_code'::text, 'refresh_token'::text]),
   constraint clients_redirect_uris CHECK (cardinality(redirect_uris) <= 20),
   constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
+  constraint clients_security_profile CHECK (security_profile = ANY (ARRAY['STANDARD'::text, 'FAPI2'::text])),
   constraint clients_token_epoch_check CHECK (token_epoch >= 0),
   constraint clients_token_lifetime_seconds_check CHECK (token_lifetime_seconds >= 60 AND token_lifetime_seconds <= 86400)
 );
@@ -355,6 +359,8 @@ comment on column clients.redirect_uris is 'Addresses to which a member returns 
 comment on column clients.logout_uris is 'Addresses to which a member returns from a logout (OpenID Connect RP-Initiated Logout 1.0).';
 comment on column clients.is_public is 'An app on a device, which can keep no secret.';
 comment on column clients.is_first_party is 'An app of the institution itself, which needs no consent of the member.';
+comment on column clients.requires_dpop is 'Its tokens are bound to a key (RFC 9449).';
+comment on column clients.security_profile is 'FAPI2: the FAPI 2.0 Security Profile of the OpenID Foundation.';
 
 create table client_secrets (
   institution_id  integer not null,
@@ -464,11 +470,13 @@ create table refresh_families (
   revoked_at        timestamp with time zone,
   created_at        timestamp with time zone not null,
   authenticated_at  timestamp with time zone,
+  key_thumbprint    text collate "C",
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
   constraint refresh_families_generation_check CHECK (generation >= 0),
+  constraint refresh_families_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
   constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
   constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
@@ -484,6 +492,7 @@ comment on column refresh_families.rotated_at is 'Moment at which the newest tok
 comment on column refresh_families.idle_until is 'End if no token is used until then.';
 comment on column refresh_families.expires_at is 'End in any case.';
 comment on column refresh_families.authenticated_at is 'When the member proved who they are; null: at created_at.';
+comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
 
 create table revocations (
   institution_id  integer not null,
@@ -1737,6 +1746,7 @@ create table authorization_grants (
   expires_at        timestamp with time zone not null,
   exchanged_at      timestamp with time zone,
   kept_until        timestamp with time zone not null,
+  key_thumbprint    text collate "C",
   constraint authorization_grants_pkey PRIMARY KEY (institution_id, grant_id),
   constraint authorization_grants_by_code UNIQUE (institution_id, code_hash),
   constraint authorization_grants_by_request UNIQUE (institution_id, request_id),
@@ -1745,6 +1755,7 @@ create table authorization_grants (
   constraint authorization_grants_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint authorization_grants_code_challenge_check CHECK (code_challenge ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint authorization_grants_code_hash_check CHECK (length(code_hash) = 32),
+  constraint authorization_grants_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint authorization_grants_lifetime CHECK (expires_at <= (created_at + '00:01:00'::interval)),
   constraint authorization_grants_nonce_check CHECK (length(nonce) <= 512)
 );
@@ -1752,6 +1763,7 @@ CREATE INDEX authorization_grants_by_end ON authorization_grants USING btree (in
 CREATE INDEX authorization_grants_of_consent ON authorization_grants USING btree (institution_id, consent_id) WHERE (consent_id IS NOT NULL);
 comment on table authorization_grants is 'Grants of members to apps, one a sign-in. The code is exchanged once; the tokens that come of it carry grant_id as their sid.';
 comment on column authorization_grants.kept_until is 'Until the last token that came of it has expired.';
+comment on column authorization_grants.key_thumbprint is 'The key that the tokens must be bound to (RFC 9449 section 10); null: the app named none.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- audit chain
@@ -2024,6 +2036,20 @@ create table hashing_key (
 );
 comment on table hashing_key is 'The key of stored hashes, once SECRET_KEY was changed. Without a row it is derived from SECRET_KEY.';
 comment on column hashing_key.sealed_key is 'AES-256-GCM under the service''s key-encryption key.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- dpop
+
+create unlogged table dpop_proofs (
+  institution_id  integer not null,
+  proof_hash      bytea not null,
+  expires_at      timestamp with time zone not null,
+  constraint dpop_proofs_pkey PRIMARY KEY (institution_id, proof_hash),
+  constraint dpop_proofs_proof_hash_check CHECK (length(proof_hash) = 32)
+);
+CREATE INDEX dpop_proofs_by_expiry ON dpop_proofs USING btree (institution_id, expires_at);
+comment on table dpop_proofs is 'Replay cache: each proof of a key is accepted once.';
+comment on column dpop_proofs.proof_hash is 'SHA-256 of the key''s thumbprint and the proof''s jti.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -2601,6 +2627,36 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_fapi2_client()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from client_secrets s where s.institution_id = new.institution_id and s.client_id = new.client_id)
+     or exists (select from client_keys k
+                where k.institution_id = new.institution_id and k.client_id = new.client_id and k.algorithm = 'RS256') then
+    raise exception 'client %: the FAPI 2.0 profile excludes its secrets or keys', new.client_id using errcode = 'SD208';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_fapi2_credential()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if coalesce(to_jsonb(new) ->> 'algorithm', 'RS256') = 'RS256' and (
+    select c.security_profile = 'FAPI2' from clients c
+    where c.institution_id = new.institution_id and c.client_id = new.client_id) then
+    raise exception 'client %: the FAPI 2.0 profile excludes this secret or key', new.client_id using errcode = 'SD208';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_instruction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2786,6 +2842,20 @@ begin
       using errcode = 'SD004';
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_new_refresh_family()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.key_thumbprint is null and (
+    select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
+    raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
+  end if;
+  return new;
 end
 $function$;
 
@@ -4285,11 +4355,16 @@ CREATE TRIGGER note_updated AFTER UPDATE ON user_phones REFERENCING NEW TABLE AS
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: auth
 
+CREATE TRIGGER clients_fapi2_credentials BEFORE UPDATE OF security_profile ON clients FOR EACH ROW WHEN (new.security_profile = 'FAPI2'::text) EXECUTE FUNCTION check_fapi2_client();
 CREATE TRIGGER clients_revoke_tokens BEFORE UPDATE OF active ON clients FOR EACH ROW WHEN (old.active AND NOT new.active) EXECUTE FUNCTION raise_token_epoch();
 CREATE TRIGGER note_deleted AFTER DELETE ON clients REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_inserted AFTER INSERT ON clients REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON clients FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_updated AFTER UPDATE ON clients REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+
+CREATE TRIGGER client_secrets_fapi2 BEFORE INSERT ON client_secrets FOR EACH ROW EXECUTE FUNCTION check_fapi2_credential();
+
+CREATE TRIGGER client_keys_fapi2 BEFORE INSERT ON client_keys FOR EACH ROW EXECUTE FUNCTION check_fapi2_credential();
 
 CREATE TRIGGER identity_providers_changed BEFORE UPDATE ON identity_providers FOR EACH ROW EXECUTE FUNCTION check_provider_generation();
 CREATE TRIGGER identity_providers_tokens BEFORE UPDATE OF active, resource_tokens, tokens_ended_at ON identity_providers FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.resource_tokens IS DISTINCT FROM new.resource_tokens OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
@@ -4298,6 +4373,7 @@ CREATE TRIGGER note_inserted AFTER INSERT ON identity_providers REFERENCING NEW 
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON identity_providers FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_updated AFTER UPDATE ON identity_providers REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
+CREATE TRIGGER refresh_families_bound BEFORE INSERT ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_new_refresh_family();
 CREATE TRIGGER refresh_families_renewed BEFORE UPDATE ON refresh_families FOR EACH ROW EXECUTE FUNCTION check_refresh_family();
 
 CREATE TRIGGER note_deleted AFTER DELETE ON revocations REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('revocation');
@@ -4728,6 +4804,10 @@ alter table staged_core_postings enable row level security, force row level secu
 create policy institution on staged_core_postings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on staged_core_postings for select to sharedraft_backup using (true);
 
+alter table dpop_proofs enable row level security, force row level security;
+create policy institution on dpop_proofs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on dpop_proofs for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -4757,7 +4837,7 @@ grant delete, insert, select, update on registration_tries to sharedraft_service
 grant delete, insert, select, update (sealed_private_key) on signing_keys to sharedraft_service;
 grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on provider_directory to sharedraft_service;
-grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party) on clients to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile) on clients to sharedraft_service;
 grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
@@ -4822,3 +4902,4 @@ grant insert, select, update (compared_at, accounts, in_flight, differing) on co
 grant delete, insert, select on staged_core_balances to sharedraft_service;
 grant delete, insert, select on staged_core_postings to sharedraft_service;
 grant insert, select, update on hashing_key to sharedraft_service;
+grant delete, insert, select on dpop_proofs to sharedraft_service;

@@ -43,6 +43,7 @@ export {
   retireSecrets,
   rotateSecret,
 } from './clients/clients.ts';
+export type { SecurityProfile } from './clients/security-profile.ts';
 export type { ConsentRow } from './consents/consent-queries.ts';
 export { listConsents, withdrawConsent } from './consents/consents.ts';
 export { changePassword } from './credentials/change-password.ts';

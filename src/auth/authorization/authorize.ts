@@ -68,6 +68,10 @@ export async function authorize(deps: AuthDeps, parameters: Parameters, browser:
       ? readRequest(client, institutionId, parameters)
       : openPushed(deps, clientId, pushed);
   if ('kind' in request) return withIssuer(deps, request);
+  if (pushed === undefined && client.securityProfile === 'FAPI2') {
+    const error = new AuthorizationError('invalid_request', 'The app must push its request (RFC 9126).');
+    return refusal(deps, request, error);
+  }
   return proceed(deps, { request, client, browser });
 }
 

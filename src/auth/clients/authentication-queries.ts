@@ -1,5 +1,6 @@
 import { type Queryable, sql } from '../../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
+import type { SecurityProfile } from './security-profile.ts';
 
 export interface ClientRow {
   readonly clientId: string;
@@ -20,12 +21,13 @@ export interface ClientRow {
   readonly isPublic: boolean;
   /** Its tokens are bound to a key (RFC 9449). */
   readonly requiresDpop: boolean;
+  readonly securityProfile: SecurityProfile;
 }
 
 const client = sql(
   'auth_client',
   `select c.client_id, c.scopes, c.grants, c.token_lifetime_seconds, c.active, c.token_epoch,
-          c.introspects_all, c.allows_token_endpoint_audience, c.is_public, c.requires_dpop,
+          c.introspects_all, c.allows_token_endpoint_audience, c.is_public, c.requires_dpop, c.security_profile,
           coalesce(c.networks is null or $3::inet <<= any (c.networks), false) as is_from_its_networks,
           array(select s.secret_hash from client_secrets s
                 where s.institution_id = c.institution_id and s.client_id = c.client_id

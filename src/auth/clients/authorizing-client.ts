@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
+import type { SecurityProfile } from './security-profile.ts';
 
 /** A client that sends members to our pages. */
 export interface AuthorizingClient {
@@ -11,11 +12,12 @@ export interface AuthorizingClient {
   readonly logoutUris: readonly string[];
   /** An app of the institution itself, which needs no consent. */
   readonly isFirstParty: boolean;
+  readonly securityProfile: SecurityProfile;
 }
 
 const client = sql(
   'auth_authorizing_client',
-  `select client_id, name, active, scopes, grants, redirect_uris, logout_uris, is_first_party
+  `select client_id, name, active, scopes, grants, redirect_uris, logout_uris, is_first_party, security_profile
    from clients where institution_id = $1 and client_id = $2`,
 );
 

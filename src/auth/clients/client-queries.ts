@@ -1,5 +1,6 @@
 import { type Directory, type InstitutionId, type Queryable, sql, sqlStateOf } from '../../storage/index.ts';
 import type { ClientKey } from './client-keys.ts';
+import type { SecurityProfile } from './security-profile.ts';
 
 /** DISTINCT names the reason of a refused registration; UNIFORM uses one code for every reason. */
 export type RegistrationRefusals = 'UNIFORM' | 'DISTINCT';
@@ -30,9 +31,12 @@ export interface ListedClient {
   readonly isFirstParty: boolean;
   /** Its tokens are bound to a key (RFC 9449). */
   readonly requiresDpop: boolean;
+  readonly securityProfile: SecurityProfile;
   /** Number of valid secrets. */
   readonly secrets: number;
   readonly kids: readonly string[];
+  /** The algorithms of its keys. */
+  readonly keyAlgorithms: readonly string[];
 }
 
 const registerClientId = sql(
@@ -74,12 +78,12 @@ const changed = sql(
        allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience),
        redirect_uris = coalesce($14, redirect_uris), logout_uris = coalesce($15, logout_uris),
        is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party),
-       requires_dpop = coalesce($18, requires_dpop)
+       requires_dpop = coalesce($18, requires_dpop), security_profile = coalesce($19, security_profile)
    where institution_id = $1 and client_id = $2`,
 );
 
 /** A member left out changes nothing. */
-export type ClientChange = Partial<Omit<ListedClient, 'clientId' | 'secrets' | 'kids'>>;
+export type ClientChange = Partial<Omit<ListedClient, 'clientId' | 'secrets' | 'kids' | 'keyAlgorithms'>>;
 
 export async function updateClient(db: Queryable, clientId: string, change: ClientChange): Promise<void> {
   const { name, scopes, grants, tokenLifetimeSeconds, networks, active } = change;
@@ -89,6 +93,7 @@ export async function updateClient(db: Queryable, clientId: string, change: Clie
     ...[tokenLifetimeSeconds !== undefined, tokenLifetimeSeconds, networks !== undefined, networks],
     ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
     ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty, change.requiresDpop],
+    change.securityProfile,
   ]);
 }
 
@@ -238,12 +243,14 @@ const allClients = sql(
                 where p.institution_id = c.institution_id and p.client_id = c.client_id
                 order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
-          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party, c.requires_dpop,
+          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party, c.requires_dpop, c.security_profile,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,
           array(select k.kid from client_keys k
-                where k.institution_id = c.institution_id and k.client_id = c.client_id order by k.kid) as kids
+                where k.institution_id = c.institution_id and k.client_id = c.client_id order by k.kid) as kids,
+          array(select distinct k.algorithm from client_keys k
+                where k.institution_id = c.institution_id and k.client_id = c.client_id) as key_algorithms
    from clients c where c.institution_id = $1 order by c.client_id`,
 );
 

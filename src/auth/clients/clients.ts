@@ -23,6 +23,7 @@ import {
   selectClients,
   updateClient,
 } from './client-queries.ts';
+import { refuseUnfit, refuseUnfitKey, refuseUnfitSecret, type SecurityProfile } from './security-profile.ts';
 
 /** The rule of isClientId in words. */
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
@@ -71,6 +72,8 @@ export async function createClient(
   if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
   const hasOther = key !== undefined || client.isPublic === true;
   const secret = client.secret ?? (hasOther ? undefined : newSecret());
+  const keyAlgorithms = key === undefined ? [] : [key.algorithm];
+  refuseUnfit({ ...client, secrets: secret === undefined ? 0 : 1, keyAlgorithms });
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
     const createdAt = deps.clock();
@@ -104,6 +107,7 @@ export function changeClient(
         'A public client has no secret and no key: retire and remove them first.',
       );
     }
+    if (before !== undefined) refuseUnfit({ ...before, ...change });
     await updateClient(tx, clientId, change);
     if (change.idPrefixes) await replaceIdPrefixes(tx, clientId, change.idPrefixes);
     const after = await selectClient(deps, tx, clientId);
@@ -120,6 +124,7 @@ export function rotateSecret(
 ): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
+    refuseUnfitSecret(await profileOf(deps, tx, clientId));
     const now = deps.clock();
     const all = await selectClientSecrets(tx, clientId);
     const over = all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now);
@@ -162,6 +167,7 @@ export function addClientKey(
 ): Promise<'added' | 'no_such_client' | 'kid_taken'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
+    refuseUnfitKey(await profileOf(deps, tx, clientId), key.algorithm);
     if (!(await insertClientKey(tx, clientId, { ...key, createdAt: deps.clock() }))) return 'kid_taken';
     await record(deps, tx, { action: 'client.key_added', clientId, origin, subject: key.kid });
     return 'added';
@@ -192,6 +198,14 @@ function record(
 async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: string) {
   const all = await selectClients(tx, clock());
   return all.find((client) => client.clientId === clientId);
+}
+
+async function profileOf(
+  deps: ClientDeps,
+  tx: Transaction,
+  clientId: string,
+): Promise<SecurityProfile | undefined> {
+  return (await selectClient(deps, tx, clientId))?.securityProfile;
 }
 
 function newSecret(): string {

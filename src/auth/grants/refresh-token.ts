@@ -2,6 +2,7 @@ import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import {
   endRefreshFamily,
   findRefreshFamily,
+  keepRefreshToken,
   refreshDecision,
   rotateRefreshToken,
 } from '../refresh/refresh-families.ts';
@@ -16,7 +17,8 @@ const maxAttempts = 3;
 
 /**
  * RFC 6749 section 6, with rotation (RFC 9700 section 4.14.2). An exchanged token that comes back ends its family and all
- * its access tokens, except a retry within ten seconds, which gets the same successor.
+ * its access tokens, except a retry within ten seconds, which gets the same successor. A client of the FAPI 2.0 profile keeps its token, since
+ * it proves its key at each refresh (FAPI 2.0 Security Profile section 5.3.2.1).
  */
 export const refreshToken: Grant = {
   grantType: 'refresh_token',
@@ -41,7 +43,9 @@ export const refreshToken: Grant = {
       const next =
         decision === 'repeat'
           ? nextRefreshToken(deps.vault, token)
-          : await rotateRefreshToken(deps, institutionId, token);
+          : client.securityProfile === 'FAPI2'
+            ? await keepRefreshToken(deps, institutionId, token)
+            : await rotateRefreshToken(deps, institutionId, token);
       if (next !== undefined) return { ...holderOf(family), scopes, refreshToken: next.text };
     }
     throw wrongToken();

@@ -7,6 +7,7 @@ import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
 import type { Scope } from '../tokens/scopes.ts';
 import { decideRefresh } from './decide-refresh.ts';
 import {
+  extendRefreshFamily,
   insertRefreshFamily,
   type RefreshFamilyRow,
   revokeRefreshFamily,
@@ -124,6 +125,20 @@ export async function rotateRefreshToken(
     rotateRefreshFamily(db, token.familyId, change),
   );
   return isRotated ? next : undefined;
+}
+
+/** Moves the end of the login, and leaves its token. Undefined if another request rotated or revoked it. */
+export async function keepRefreshToken(
+  deps: AuthDeps,
+  institutionId: InstitutionId,
+  token: RefreshToken,
+): Promise<RefreshToken | undefined> {
+  const idleUntil = after(deps.clock(), deps.refreshTokens.idleMillis);
+  const { familyId, generation } = token;
+  const isKept = await deps.database.write(institutionId, (db) =>
+    extendRefreshFamily(db, familyId, { generation, idleUntil }),
+  );
+  return isKept ? token : undefined;
 }
 
 interface RefreshFamilyEnd {

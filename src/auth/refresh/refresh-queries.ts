@@ -82,7 +82,7 @@ export async function selectRefreshFamily(
   return (await db.query<RefreshFamilyRow>(family, [db.institutionId, familyId])).rows[0];
 }
 
-// The only statement that locks the row. Of several simultaneous refreshes one finds the expected generation.
+// Locks the row. Of several simultaneous refreshes one finds the expected generation.
 const rotate = sql(
   'auth_rotate_refresh_family',
   `update refresh_families
@@ -104,6 +104,21 @@ export async function rotateRefreshFamily(
   const { generation, nextHash, now, idleUntil } = change;
   const values = [db.institutionId, familyId, generation, nextHash, now, idleUntil];
   return (await db.query(rotate, values)).rowCount === 1;
+}
+
+const extend = sql(
+  'auth_extend_refresh_family',
+  `update refresh_families set idle_until = least(expires_at, $4)
+   where institution_id = $1 and family_id = $2 and generation = $3 and revoked_at is null`,
+);
+
+/** False if another request rotated or revoked the family first. */
+export async function extendRefreshFamily(
+  db: Queryable,
+  familyId: string,
+  { generation, idleUntil }: { readonly generation: number; readonly idleUntil: Date },
+): Promise<boolean> {
+  return (await db.query(extend, [db.institutionId, familyId, generation, idleUntil])).rowCount === 1;
 }
 
 const revokeFamily = sql(

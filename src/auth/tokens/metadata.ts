@@ -13,6 +13,7 @@ export interface AuthorizationServerMetadata {
   readonly issuer: string;
   readonly authorization_endpoint: string;
   readonly pushed_authorization_request_endpoint: string;
+  readonly require_pushed_authorization_requests: boolean;
   readonly token_endpoint: string;
   readonly userinfo_endpoint: string;
   readonly end_session_endpoint: string;
@@ -26,6 +27,9 @@ export interface AuthorizationServerMetadata {
   readonly prompt_values_supported: readonly string[];
   readonly authorization_response_iss_parameter_supported: boolean;
   readonly dpop_signing_alg_values_supported: readonly string[];
+  readonly request_parameter_supported: boolean;
+  readonly request_uri_parameter_supported: boolean;
+  readonly claims_parameter_supported: boolean;
   readonly claims_supported: readonly string[];
   readonly subject_types_supported: readonly string[];
   readonly id_token_signing_alg_values_supported: readonly string[];
@@ -50,6 +54,8 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     issuer,
     authorization_endpoint: `${issuer}/auth/v2/authorize`,
     pushed_authorization_request_endpoint: `${issuer}/auth/v2/par`,
+    // Of clients of the FAPI 2.0 profile only.
+    require_pushed_authorization_requests: false,
     token_endpoint: tokenEndpointOf(issuer),
     userinfo_endpoint: `${issuer}/auth/v2/userinfo`,
     end_session_endpoint: `${issuer}/auth/v2/logout`,
@@ -63,6 +69,10 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     prompt_values_supported: prompts,
     authorization_response_iss_parameter_supported: true,
     dpop_signing_alg_values_supported: proofAlgorithms,
+    request_parameter_supported: false,
+    // Those of pushed requests only.
+    request_uri_parameter_supported: false,
+    claims_parameter_supported: false,
     claims_supported: claims,
     // A sub is the same for every client.
     subject_types_supported: ['public'],

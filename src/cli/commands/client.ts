@@ -21,6 +21,7 @@ import {
   retireSecrets,
   rotateSecret,
   type Scope,
+  type SecurityProfile,
   scopes,
 } from '../../auth/index.ts';
 import { defined } from '../../shared/defined.ts';
@@ -59,6 +60,7 @@ interface RightsOptions extends InstitutionOptions {
   readonly secrecy?: 'confidential' | 'public';
   readonly consent?: 'asked' | 'first-party';
   readonly tokens?: 'bearer' | 'bound';
+  readonly profile?: 'standard' | 'fapi2';
 }
 
 function withRights(command: Command): Command {
@@ -110,6 +112,12 @@ function withRights(command: Command): Command {
     )
     .addOption(
       new Option(
+        '--profile <profile>',
+        'fapi2 is the FAPI 2.0 Security Profile: bound tokens, pushed requests, a key instead of a secret, no password grant',
+      ).choices(['standard', 'fapi2']),
+    )
+    .addOption(
+      new Option(
         '--tokens <kind>',
         'bound: every token needs a key of the app, which proves it with each request (DPoP); bearer: as the app likes',
       ).choices(['bearer', 'bound']),
@@ -156,7 +164,7 @@ function isIdPrefix(text: string): boolean {
 
 function changeOf(options: RightsOptions): ClientChange {
   const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
-  const { redirectUris, logoutUris, secrecy, consent, tokens } = options;
+  const { redirectUris, logoutUris, secrecy, consent, tokens, profile } = options;
   return defined({
     name,
     scopes: options.scopes,
@@ -168,7 +176,8 @@ function changeOf(options: RightsOptions): ClientChange {
     logoutUris: logoutUris === 'none' ? [] : logoutUris,
     isPublic: secrecy && secrecy === 'public',
     isFirstParty: consent && consent === 'first-party',
-    requiresDpop: tokens && tokens === 'bound',
+    requiresDpop: tokens ? tokens === 'bound' : profile === 'fapi2' ? true : undefined,
+    securityProfile: profile?.toUpperCase() as SecurityProfile | undefined,
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
     allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
@@ -235,6 +244,7 @@ function describe(client: ListedClient): string {
     `  returns   ${[...redirectUris, ...logoutUris].join(' ') || 'nowhere'}`,
     `  consent   ${isFirstParty ? 'not asked: an app of the institution' : 'asked'}`,
     `  tokens    ${requiresDpop ? 'bound to a key (DPoP)' : 'bearer, or bound to a key'}`,
+    `  profile   ${client.securityProfile === 'FAPI2' ? 'FAPI 2.0 Security Profile' : 'standard'}`,
     `  secrets   ${isPublic ? 'none: a public client' : secrets}`,
     `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
   ].join('\n');
