@@ -35,7 +35,7 @@ export interface TokenRequest {
 export interface TokenResponse {
   /** Bearer token to send with every later request. */
   access_token: string;
-  /** `Bearer`. */
+  /** `Bearer`; `DPoP` for a request with a proof (RFC 9449). */
   token_type: string;
   /** Lifetime in seconds. */
   expires_in: number;
@@ -62,6 +62,12 @@ export interface TokenReference {
   client_assertion?: string | undefined;
 }
 
+/** The key that the token is bound to (RFC 9449, section 6.2). */
+export interface TokenConfirmation {
+  /** SHA-256 of the key (RFC 7638). */
+  jkt: string;
+}
+
 export interface TokenIntrospection {
   /** If false, the response has no other member. */
   active: boolean;
@@ -69,8 +75,9 @@ export interface TokenIntrospection {
   scope?: string | undefined;
   /** The client it was issued to. */
   client_id?: string | undefined;
-  /** `Bearer`, of an access token. */
+  /** `Bearer` or `DPoP`, of an access token. */
   token_type?: string | undefined;
+  cnf?: TokenConfirmation | undefined;
   /** Expiry; of a refresh token, expiry if it stays unused. Seconds since 1970. */
   exp?: number | undefined;
   /** Time of issue; of a refresh token, start of its login. Seconds since 1970. */
@@ -111,6 +118,8 @@ export interface PushedAuthorizationRequest {
   code_challenge: string;
   /** `S256`. */
   code_challenge_method: string;
+  /** The thumbprint of the key that the tokens are to be bound to (RFC 9449 section 10). */
+  dpop_jkt?: string | undefined;
   /** `none`, `login`, `consent`, `select_account`. */
   prompt?: string | undefined;
   /** The longest age of the sign-in, in seconds. */
@@ -168,6 +177,8 @@ export interface AuthorizationServerMetadata {
   authorization_endpoint: string;
   /** Takes a request from the client itself (RFC 9126). */
   pushed_authorization_request_endpoint: string;
+  /** False: needed of clients of the FAPI 2.0 profile only. */
+  require_pushed_authorization_requests: boolean;
   /** The token operation. */
   token_endpoint: string;
   /** The claims of the member. */
@@ -192,6 +203,14 @@ export interface AuthorizationServerMetadata {
   prompt_values_supported: readonly string[];
   /** Responses carry `iss` (RFC 9207). */
   authorization_response_iss_parameter_supported: boolean;
+  /** Algorithms of proofs (RFC 9449). */
+  dpop_signing_alg_values_supported: readonly string[];
+  /** False: no request objects. */
+  request_parameter_supported: boolean;
+  /** False: only a `request_uri` of a pushed request. */
+  request_uri_parameter_supported: boolean;
+  /** False. */
+  claims_parameter_supported: boolean;
   /** Claims of ID tokens and of the member. */
   claims_supported: readonly string[];
   /** `public`: `sub` is the same to every client. */
@@ -1179,7 +1198,7 @@ export interface Problem {
 }
 
 /** For programs: the same as at the end of `type`. Handle an unknown code by `status`. New values may be added. */
-export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
   /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */
@@ -1244,7 +1263,7 @@ export interface DeclinedTransferProblem {
 /** RFC 6749, section 5.2. */
 export interface OAuthError {
   /** Meant for programs. New values may be added. */
-  error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'invalid_scope' | (string & {});
+  error: 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unauthorized_client' | 'unsupported_grant_type' | 'invalid_scope' | 'invalid_dpop_proof' | 'use_dpop_nonce' | (string & {});
   /** For people. */
   error_description?: string | undefined;
 }
