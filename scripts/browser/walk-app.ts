@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { attackApp } from './attack-app.ts';
 import { breachesOf, openBrowser, openPage, pressOn, sizes, type WatchedPage } from './browser.ts';
+import { journey, outcome, report } from './report.ts';
 import { type DemoService, startDemo } from './service.ts';
 
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
@@ -21,20 +22,6 @@ const screens = [
 ] as const;
 const lakeside = { clientId: 'demo-web', username: 'demo.member', password: 'demo-member-password' };
 const meadow = { clientId: 'meadow-web', username: 'meadow.member', password: 'meadow-member-password' };
-
-const failures: string[] = [];
-
-function report(subject: string, found: readonly string[]): void {
-  process.stdout.write(`${found.length === 0 ? 'ok  ' : 'FAIL'} ${subject}\n`);
-  for (const one of found) process.stdout.write(`     ${one}\n`);
-  failures.push(...found);
-}
-
-/** Reports the failure of a journey, and goes on with the next. */
-async function journey(name: string, work: () => Promise<readonly string[]>): Promise<void> {
-  const found = await work().catch((error: Error) => [error.message.split('\n').slice(0, 3).join(' ')]);
-  report(name, found);
-}
 
 async function signIn(page: Page, url: string, who: typeof lakeside): Promise<void> {
   await page.goto(`${url}/app/${who.clientId}`);
@@ -284,5 +271,5 @@ if (browser !== undefined) {
   await journey('sign-out', () => signOut(member, url));
   await journey('first view', () => firstView(browser, url));
   await browser.close();
-  process.exitCode = failures.length === 0 ? 0 : 1;
+  process.exitCode = outcome();
 }

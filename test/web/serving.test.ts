@@ -22,7 +22,7 @@ describe('the document of the member’s app', () => {
   });
 
   it('a document of a browser application loads files of its own origin only, and has no script or style in it', async () => {
-    for (const path of ['/app/demo-web', '/web/design']) {
+    for (const path of ['/app/demo-web', '/console', '/web/design']) {
       const { text, headers, status } = await edge.client.get(path);
       assert.equal(status, 200);
       assert.equal(headers.get('cache-control'), 'no-cache');
@@ -85,7 +85,7 @@ describe('the files of the browser applications', () => {
         await visit(target, imports);
       }
     };
-    for (const path of ['/app/demo-web', '/web/design']) {
+    for (const path of ['/app/demo-web', '/console', '/web/design']) {
       const { text } = await edge.client.get(path);
       const [, map = '{}'] = /<script type="importmap">(.*?)<\/script>/.exec(text) ?? [];
       const { imports } = JSON.parse(map);

@@ -1,5 +1,6 @@
 import { AuthenticationError, ConnectionError, Sharedraft, TransferDeclinedError } from '@sharedraft/client';
-import { accessToken, forgetToken, member, SignedOutError } from './session.ts';
+import { SignedOutError } from '../common/load.ts';
+import { accessToken, forgetToken, member } from './session.ts';
 
 const bank = new Sharedraft({ baseUrl: location.origin, auth: accessToken });
 

@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import '../design/theme.ts';
+import { currentPlace } from '../common/router.ts';
 import { sentenceOf } from './bank.ts';
 import { brand } from './brand.ts';
 import { keepShell } from './keep-shell.ts';
-import { currentPlace } from './router.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AccountsScreen } from './screens/accounts.ts';
 import { AlertsScreen } from './screens/alerts/alerts.ts';
@@ -23,12 +23,13 @@ function App() {
   if (member.value === undefined) return html`<${Loading} subject=${brand.name} />`;
   if (member.value === null) return html`<${Welcome} />`;
   const { screen } = currentPlace();
-  return html`<${Shell} screen=${screen}><${Current} /><//>`;
+  return html`<${Shell} screen=${screen || 'accounts'}><${Current} /><//>`;
 }
 
 function Current() {
   const { screen, id, query } = currentPlace();
   switch (screen) {
+    case '':
     case 'accounts':
       return id === undefined
         ? html`<${AccountsScreen} />`

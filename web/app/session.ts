@@ -2,6 +2,7 @@
 // this page. A reload or an expired token asks the page again with `prompt=none`, which succeeds while the member's session lasts.
 import { signal } from '@preact/signals';
 import { Sharedraft } from '@sharedraft/client';
+import { SignedOutError } from '../common/load.ts';
 
 /** The address is /app/<client id>. */
 const clientId = location.pathname.split('/')[2] ?? '';
@@ -32,11 +33,6 @@ interface Member {
   readonly userId: string;
   /** The first name. */
   readonly name: string;
-}
-
-/** The member has no session at the institution. */
-export class SignedOutError extends Error {
-  override readonly name = 'SignedOutError';
 }
 
 const anonymous = new Sharedraft({ baseUrl: location.origin });

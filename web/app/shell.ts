@@ -1,11 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { Button, Loading, Notice } from '../design/components.ts';
+import { Stateful as AnyStateful, type Loaded } from '../common/load.ts';
+import { addressOf } from '../common/router.ts';
 import { type Children, html } from '../design/html.ts';
 import { Icon, type IconName } from '../design/icons.ts';
 import { sentenceOf } from './bank.ts';
 import { brand } from './brand.ts';
-import type { Loaded } from './load.ts';
-import { addressOf } from './router.ts';
 
 const links: readonly { readonly screen: IconName; readonly label: string }[] = [
   { screen: 'accounts', label: 'Accounts' },
@@ -67,12 +66,6 @@ interface StatefulProps<Value> {
   readonly children: (value: Value) => Children;
 }
 
-/** Shows a value, or why there is none yet. */
-export function Stateful<Value>({ state, subject, again, children }: StatefulProps<Value>) {
-  if (state.kind === 'loading') return html`<${Loading} subject=${subject} />`;
-  if (state.kind === 'ready') return html`${children(state.value)}`;
-  return html`<div class="body failed">
-    <${Notice} kind="bad" title=${sentenceOf(state.error)} />
-    <${Button} kind="quiet" onPress=${again}>Try again<//>
-  </div>`;
+export function Stateful<Value>(props: StatefulProps<Value>) {
+  return html`<${AnyStateful} ...${props} sentenceOf=${sentenceOf} />`;
 }

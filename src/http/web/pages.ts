@@ -51,7 +51,7 @@ const appPage: Page = {
       isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Sharedraft',
       main: 'web/app/main.ts',
-      folders: ['web/design', 'web/app', 'client/src'],
+      folders: ['web/design', 'web/common', 'web/app', 'client/src'],
       styles: [...designStyles, 'web/app/app.css'],
       trustedTypes: 'worker',
       head: html`<meta name="public-url" content="${publicUrl}">
@@ -60,6 +60,19 @@ const appPage: Page = {
 <link rel="manifest" href="/app/${clientId}/manifest.webmanifest">`,
     });
   },
+};
+
+/** The console of the people who run an institution. Its requests carry the session of the sign-in page of operators. */
+const consolePage: Page = {
+  path: '/console',
+  handle: ({ header }) =>
+    applicationDocument({
+      isZipped: acceptsGzip(header('accept-encoding')),
+      title: 'Console · Sharedraft',
+      main: 'web/console/main.ts',
+      folders: ['web/design', 'web/common', 'web/console'],
+      styles: [...designStyles, 'web/console/console.css'],
+    }),
 };
 
 /** The address without a client leads to that of the setting. */
@@ -72,7 +85,7 @@ const defaultAppPage: Page = {
   }),
 };
 
-/** What a phone needs to install the app (Web Application Manifest, W3C). */
+/** The facts by which a phone installs the app (Web Application Manifest, W3C). */
 const manifestPage: Page = {
   path: '/app/{clientId}/manifest.webmanifest',
   handle: async ({ params }) => {
@@ -115,6 +128,7 @@ const workerPage: Page = {
 export const webPages: readonly Page[] = [
   filePage,
   designPage,
+  consolePage,
   defaultAppPage,
   workerPage,
   appPage,

@@ -1,12 +1,12 @@
 import type { Account, Transaction } from '@sharedraft/client';
 import { useEffect, useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
+import { addressOf } from '../../common/router.ts';
 import { Amount, Badge, Button, Empty, TextField } from '../../design/components.ts';
 import { formatDay, formatMoment } from '../../design/format/dates.ts';
 import { html } from '../../design/html.ts';
 import { mainBalance, nameOf, sourcesOf } from '../accounts.ts';
 import { ask, sentenceOf } from '../bank.ts';
-import { useLoad } from '../load.ts';
-import { addressOf } from '../router.ts';
 import { Screen, Stateful } from '../shell.ts';
 
 const pageSize = 50;

@@ -1,10 +1,10 @@
 import type { Account } from '@sharedraft/client';
+import { useLoad } from '../../common/load.ts';
+import { addressOf } from '../../common/router.ts';
 import { Amount, Badge, Empty } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { endOf, grouped, mainBalance, totalOf } from '../accounts.ts';
 import { ask } from '../bank.ts';
-import { useLoad } from '../load.ts';
-import { addressOf } from '../router.ts';
 import { member } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 

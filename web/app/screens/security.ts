@@ -1,11 +1,11 @@
 import type { Consent } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
 import { Button, Empty, Notice, SelectField } from '../../design/components.ts';
 import { formatMoment } from '../../design/format/dates.ts';
 import { html } from '../../design/html.ts';
 import { type Theme, theme, themes } from '../../design/theme.ts';
 import { ask, sentenceOf } from '../bank.ts';
-import { useLoad } from '../load.ts';
 import { member, signOut } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 

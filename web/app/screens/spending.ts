@@ -1,12 +1,12 @@
 import { type Account, fromMinor, type Sharedraft, type Transaction, toMinor } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
 import { Amount, type Bar, Bars, Button, Empty, SelectField } from '../../design/components.ts';
 import { addMonths, daysOf, formatMonth, monthOf } from '../../design/format/dates.ts';
 import { html } from '../../design/html.ts';
 import { Icon } from '../../design/icons.ts';
 import { nameOf } from '../accounts.ts';
 import { ask } from '../bank.ts';
-import { useLoad } from '../load.ts';
 import { Screen, Stateful } from '../shell.ts';
 import { wordOf } from './account.ts';
 

@@ -37,3 +37,12 @@ export function readAmount(text: string, decimals = 2): Decimal | undefined {
 export function shareOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 10_000n) / whole) / 100;
 }
+
+/** Below zero if `left` is less. Digit by digit: amounts may be longer than a double. */
+export function compareAmounts(left: string, right: string): number {
+  const [one, other] = [left, right].map((text) => {
+    const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+    return BigInt(`${text.startsWith('-') ? '-' : ''}${whole || 0}${fraction.padEnd(6, '0')}`);
+  }) as [bigint, bigint];
+  return one < other ? -1 : one > other ? 1 : 0;
+}

@@ -1,11 +1,11 @@
 import type { MemberAlert } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
+import { addressOf } from '../../../common/router.ts';
 import { Badge, Button, Empty, Notice } from '../../../design/components.ts';
 import { formatMoment } from '../../../design/format/dates.ts';
 import { html } from '../../../design/html.ts';
 import { ask, sentenceOf } from '../../bank.ts';
-import { useLoad } from '../../load.ts';
-import { addressOf } from '../../router.ts';
 import { Screen, Stateful } from '../../shell.ts';
 
 /** The newest alerts, as many as one page of the service has. */

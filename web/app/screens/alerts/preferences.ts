@@ -1,11 +1,11 @@
 import type { Account, AlertPreferences, AlertRuleType, AlertRuleUpdate } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
 import { Choice, Empty, Notice, SelectField, Submit, TextField } from '../../../design/components.ts';
 import { readAmount } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { nameOf } from '../../accounts.ts';
 import { ask, sentenceOf } from '../../bank.ts';
-import { useLoad } from '../../load.ts';
 import { Screen, Stateful } from '../../shell.ts';
 
 /** `amount` is the label of the threshold, for the types that have one. */

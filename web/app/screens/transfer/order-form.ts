@@ -1,11 +1,11 @@
 import type { Account, TransferOption } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
 import { Empty, Notice, SelectField, Submit, TextField } from '../../../design/components.ts';
 import { formatMoney, readAmount } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { nameOf, sourcesOf } from '../../accounts.ts';
 import { ask, sentenceOf } from '../../bank.ts';
-import { useLoad } from '../../load.ts';
 import type { Order } from './transfer.ts';
 
 interface OrderFormProps {
@@ -59,7 +59,7 @@ export function OrderForm({ accounts, from, before, onReview }: OrderFormProps) 
       return focusFirst(found);
     setBusy(true);
     try {
-      // The id stands before the order is sent. Whatever happens on the way, the same id moves the money at most once.
+      // The id stands before the order is sent. However often it is sent, the same id moves the money at most once.
       await onReview({
         ...termsOf(option),
         id: crypto.randomUUID(),

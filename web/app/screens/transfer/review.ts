@@ -6,12 +6,12 @@ import {
   type TransferReason,
 } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { addressOf } from '../../../common/router.ts';
 import { Amount, Button, Notice } from '../../../design/components.ts';
 import { formatMoment } from '../../../design/format/dates.ts';
 import { formatMoney } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { ask, reasonOf, sentenceOf } from '../../bank.ts';
-import { addressOf } from '../../router.ts';
 import type { Order } from './transfer.ts';
 
 interface ReviewProps {

@@ -1,9 +1,9 @@
 import type { Account, TransferDecision, TransferOrder } from '@sharedraft/client';
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
 import { html } from '../../../design/html.ts';
 import { nameOf } from '../../accounts.ts';
 import { ask } from '../../bank.ts';
-import { useLoad } from '../../load.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { OrderForm } from './order-form.ts';
 import { Review } from './review.ts';

@@ -14,18 +14,23 @@ function readPath(): string {
   return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
 }
 
-export interface Place {
-  /** `accounts` of `/accounts/a-1001-checking`. */
+interface Place {
+  /** `accounts` of `/accounts/a-1001-checking`; empty for the first screen. */
   readonly screen: string;
   readonly id: string | undefined;
   readonly query: URLSearchParams;
+}
+
+/** Shows a screen, as a link to it does. */
+export function go(address: string): void {
+  location.hash = address;
 }
 
 export function currentPlace(): Place {
   const [route = '', query] = path.value.split('?', 2);
   const [, screen = '', id] = route.split('/');
   return {
-    screen: screen === '' ? 'accounts' : screen,
+    screen,
     id: id && decodeId(id),
     query: new URLSearchParams(query),
   };

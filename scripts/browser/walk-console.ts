@@ -1,0 +1,261 @@
+// Walks the console in a real browser, against a demo of its own: node scripts/browser/walk-console.ts [--pictures]
+//
+// Every screen for every role, light and dark, on a phone and on a desktop. Journeys: two persons decide on a transfer by the keyboard; why a
+// member cannot sign in or pay; a role that is taken away while its page is open; another institution; script in every text.
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
+import { journey, outcome, report } from './report.ts';
+import { startDemo } from './service.ts';
+
+const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+const readers = ['Demo viewer', 'Demo teller', 'Demo approver', 'Demo auditor'] as const;
+const screens = [
+  ['review', 'Review'],
+  ['transfers', 'Transfers'],
+  ['transfers/walk-1', 'Transfer'],
+  ['members?text=100002', 'Members'],
+  ['members/p-1002', /Marina/],
+  ['accounts/a-1002-checking', 'Share Draft'],
+  ['search?text=walk-1', 'Search'],
+  ['operators', 'Operators'],
+  ['institution', 'Institution'],
+] as const;
+
+async function signIn(page: Page, url: string, name: string, institution = 'harbor'): Promise<void> {
+  await page.goto(`${url}/operations/sign-in?next=/console`);
+  await page
+    .locator(`form:has(input[value=${institution}])`)
+    .getByRole('button', { name: `Continue as ${name}`, exact: true })
+    .click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').waitFor();
+  await page
+    .getByText(/^Loading/)
+    .first()
+    .waitFor({ state: 'hidden' });
+}
+
+async function show(page: Page, url: string, address: string): Promise<void> {
+  await page.goto(`${url}/console#/${address}`);
+  await page.reload();
+  await settled(page);
+}
+
+/** Orders a transfer as a member of harbor, through the public API. */
+async function order(url: string, transfer: Readonly<Record<string, unknown>>): Promise<string> {
+  const credentials = { client_id: 'harbor-app', client_secret: 'harbor-app-secret', grant_type: 'password' };
+  const member = { username: 'pebble.primary', password: 'marina-quay-lantern-1' };
+  const issued = await fetch(`${url}/auth/v2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...credentials, ...member }),
+  });
+  const { access_token } = (await issued.json()) as { access_token: string };
+  const response = await fetch(`${url}/digitalbanking/db-transfers/v1/transfers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ fromAccountId: 'a-1002-checking', ...transfer }),
+  });
+  return ((await response.json()) as { status: string }).status;
+}
+
+async function walk(browser: Browser, url: string, takesPictures: boolean): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [size, viewport] of Object.entries(sizes)) {
+      // Every role once on a desktop in light colors; the looks are the same for all of them.
+      const names = colorScheme === 'light' && size === 'desktop' ? readers : (['Demo approver'] as const);
+      for (const name of names) {
+        const { page, faults, origins } = await openPage(browser, {
+          viewport,
+          colorScheme,
+          reducedMotion: 'reduce',
+        });
+        await signIn(page, url, name);
+        for (const [address, heading] of screens) {
+          await page.goto(`${url}/console#/${address}`);
+          await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+          await settled(page);
+          report(`${name}, ${colorScheme} ${size}: ${address}`, await breachesOf(page));
+          const isShown =
+            name === 'Demo approver' &&
+            size === 'desktop' &&
+            ['review', 'transfers/walk-1', 'members/p-1002'].includes(address);
+          if (takesPictures && isShown && (colorScheme === 'light' || address === 'review')) {
+            await mkdir(pictures, { recursive: true });
+            await page.screenshot({ path: `${pictures}console-${address.split('/')[0]}-${colorScheme}.png` });
+          }
+        }
+        // A search for an id that is an account's only, or a transfer's only, gets 404 for the other: browsers log that.
+        report(
+          `${name}, ${colorScheme} ${size}: console`,
+          faults.filter((fault) => !/search.*404/.test(fault)),
+        );
+        report(
+          `${name}, ${colorScheme} ${size}: one origin`,
+          [...origins].filter((origin) => origin !== url),
+        );
+        await page.context().close();
+      }
+    }
+  }
+}
+
+/** Two persons approve by the keyboard; one of them alone cannot. */
+async function twoPersons(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, words] of [
+    ['Demo approver', /Another person must approve/],
+    ['Second demo approver', /The transfer is completed/],
+  ] as const) {
+    const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+    await signIn(page, url, name);
+    await show(page, url, 'review');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('a');
+    await page.getByRole('dialog').waitFor();
+    found.push(...(await breachesOf(page)));
+    await page.keyboard.press('Enter');
+    await page.getByText('Write the reason.').waitFor();
+    await page.keyboard.type('Known payee, called back');
+    await page.keyboard.press('Enter');
+    await page.getByText(words).waitFor();
+    found.push(...faults);
+    await page.context().close();
+  }
+  return found;
+}
+
+/** Lock a member, see why they cannot sign in, and unlock. */
+async function whyNot(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo teller', 'lakeside');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('hazel.signer');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: /Hazel/ }).click();
+  await page.getByText('does not allow it').first().waitFor();
+  for (const [verb, state] of [
+    ['Lock', 'Locked by an operator'],
+    ['Unlock', 'Active'],
+  ] as const) {
+    await pressOn(page, ['button', new RegExp(`^${verb}$`)]);
+    await page.getByLabel('Reason').fill('The member called');
+    await page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
+    await page.getByText('It is done.').waitFor();
+    await page.getByRole('heading', { name: `Sign-in ${state}` }).waitFor();
+  }
+  await page.context().close();
+  return [];
+}
+
+/** What a role does not allow is not shown, and the address of it says so. */
+async function notAllowed(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo viewer');
+  await show(page, url, 'members/p-1002');
+  const acts = await page.getByRole('button', { name: /^(Lock|Unlock|Deactivate|End sessions)$/ }).count();
+  await page.context().close();
+  const other = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(other.page, url, 'Demo administrator');
+  const links = await other.page.getByRole('link', { name: 'Members' }).count();
+  await show(other.page, url, 'members/p-1002');
+  await other.page.getByRole('heading', { name: 'Not allowed' }).waitFor();
+  const breaches = await breachesOf(other.page);
+  await other.page.context().close();
+  return [
+    ...breaches,
+    ...(acts === 0 ? [] : ['a viewer sees acts']),
+    ...(links === 0 ? [] : ['an administrator sees Members']),
+  ];
+}
+
+/** An operator who is suspended while a page is open. */
+async function suspended(browser: Browser, url: string): Promise<string[]> {
+  const teller = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(teller.page, url, 'Demo teller');
+  await show(teller.page, url, 'members/p-1002');
+  const administrator = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(administrator.page, url, 'Demo administrator');
+  await show(administrator.page, url, 'operators');
+  const row = administrator.page.getByRole('row', { name: /^Demo teller/ });
+  await row.getByRole('button', { name: 'Suspend' }).click();
+  await administrator.page.getByLabel('Reason').fill('Left the institution');
+  await administrator.page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+  await row.getByText('Suspended').waitFor();
+  await teller.page.getByRole('button', { name: 'Lock', exact: true }).click();
+  await teller.page.getByLabel('Reason').fill('After the end');
+  await teller.page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
+  await teller.page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  await teller.page.context().close();
+  await administrator.page.context().close();
+  return [];
+}
+
+/** The operator of one institution under an address of another. */
+async function otherInstitution(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo viewer', 'lakeside');
+  await show(page, url, 'transfers/walk-1');
+  await page.getByText('It does not exist').waitFor();
+  await page.context().close();
+  return [];
+}
+
+const hostile = `"><img src=x onerror="self.taken=1"><script>self.taken=1</script>`;
+
+async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo approver');
+  await page.route(/\/operations\/v1\//, async (route) => {
+    const response = await route.fetch();
+    const fixed =
+      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|holds.*|used|remaining|timeZone)$|At$|Until$|^at$/;
+    const replaced = JSON.parse(await response.text(), function (name, value) {
+      const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
+      return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;
+    });
+    await route.fulfill({ response, body: JSON.stringify(replaced) });
+  });
+  const found: string[] = [];
+  for (const [address] of screens) {
+    await show(page, url, address);
+    await page
+      .getByText(/onerror/)
+      .first()
+      .waitFor();
+    if (await page.evaluate('self.taken')) found.push(`${address}: a script ran`);
+    if ((await page.locator('img').count()) > 0) found.push(`${address}: an element was made`);
+  }
+  await page.context().close();
+  return found;
+}
+
+const browser = await openBrowser();
+if (browser !== undefined) {
+  await using demo = await startDemo();
+  const { url } = demo;
+  await order(url, { id: 'walk-1', amount: 105.25, memo: 'Rent', toAccountId: 'a-1002-savings' });
+  // Above 500.00 one person decides, above 1,500.00 two.
+  const held = [
+    await order(url, { id: 'walk-2', amount: 1750, memo: 'Boat repair', toAccountId: 'a-1001-checking' }),
+    await order(url, { id: 'walk-3', amount: 640.5, toAccountId: 'a-1001-savings' }),
+  ];
+  report(
+    'orders above the threshold wait',
+    held.filter((status) => status !== 'PENDING'),
+  );
+  await walk(browser, url, process.argv.includes('--pictures'));
+  await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
+  await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
+  await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
+  await journey('an operator of another institution', () => otherInstitution(browser, url));
+  await journey('script in every text', () => hostileTexts(browser, url));
+  await journey('an operator who is suspended', () => suspended(browser, url));
+  await browser.close();
+  process.exitCode = outcome();
+}

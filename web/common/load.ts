@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Button, Loading, Notice } from '../design/components.ts';
+import { type Children, html } from '../design/html.ts';
+
+/** Nobody is signed in. The application shows its way to the sign-in page, and no screen shows an error. */
+export class SignedOutError extends Error {
+  override readonly name = 'SignedOutError';
+}
+
+export type Loaded<Value> =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ready'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Loads a value, and again when one of `keys` changes or `again` is called. A response that comes too late is dropped. */
+export function useLoad<Value>(load: () => Promise<Value>, keys: readonly unknown[]) {
+  const [state, setState] = useState<Loaded<Value>>({ kind: 'loading' });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    let isCurrent = true;
+    load().then(
+      (value) => {
+        if (isCurrent) setState({ kind: 'ready', value });
+      },
+      (error) => {
+        if (isCurrent && !(error instanceof SignedOutError)) setState({ kind: 'failed', error });
+      },
+    );
+    return () => {
+      isCurrent = false;
+      setState({ kind: 'loading' });
+    };
+  }, [round, ...keys]);
+  return { state, again: () => setRound(round + 1) };
+}
+
+interface StatefulProps<Value> {
+  readonly state: Loaded<Value>;
+  /** The thing that loads, in the words of the page. */
+  readonly subject: string;
+  readonly sentenceOf: (error: unknown) => string;
+  readonly again: () => void;
+  readonly children: (value: Value) => Children;
+}
+
+/** Shows a value, or why there is none yet. */
+export function Stateful<Value>({ state, subject, sentenceOf, again, children }: StatefulProps<Value>) {
+  if (state.kind === 'loading') return html`<${Loading} subject=${subject} />`;
+  if (state.kind === 'ready') return html`${children(state.value)}`;
+  return html`<div class="failed">
+    <${Notice} kind="bad" title=${sentenceOf(state.error)} />
+    <${Button} kind="quiet" onPress=${again}>Try again<//>
+  </div>`;
+}

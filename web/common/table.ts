@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+import { Button, Empty } from '../design/components.ts';
+import { compareAmounts } from '../design/format/money.ts';
+import { type Children, html } from '../design/html.ts';
+import { csvOf } from './csv.ts';
+
+export interface Column<Row> {
+  readonly title: string;
+  /** For sorting and for the file. */
+  readonly text: (row: Row) => string;
+  /** Default: the text. */
+  readonly cell?: (row: Row) => Children;
+  readonly isNumeric?: boolean;
+}
+
+interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The name of the file; without one the table has no export. */
+  readonly file?: string;
+  readonly empty: string;
+  /** The row that the keys of a screen act on. */
+  readonly current?: string | undefined;
+}
+
+interface Order {
+  readonly at: number;
+  readonly isDescending: boolean;
+}
+
+/** Rows that sort by each column, as far as they are loaded, and that can be saved as CSV. */
+export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current }: TableProps<Row>) {
+  const [order, setOrder] = useState<Order>();
+  if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
+  const column = order && columns[order.at];
+  const sorted = column
+    ? rows.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
+    : rows;
+  const sortBy = (at: number) => setOrder({ at, isDescending: order?.at === at && !order.isDescending });
+  const save = () => {
+    const lines = sorted.map((row) => columns.map(({ text }) => text(row)));
+    saveFile(
+      `${file}.csv`,
+      csvOf(
+        columns.map(({ title }) => title),
+        lines,
+      ),
+    );
+  };
+  return html`<div class="table-frame" tabindex="0" role="group" aria-label=${caption}>
+    <table class="table">
+      <caption class="visually-hidden">${caption}</caption>
+      <thead><tr>${columns.map(
+        (
+          { title, isNumeric },
+          at,
+        ) => html`<th key=${title} scope="col" data-numeric=${isNumeric} aria-sort=${sortOf(order, at)}>
+          <button type="button" onClick=${() => sortBy(at)}>${title}</button>
+        </th>`,
+      )}</tr></thead>
+      <tbody>${sorted.map(
+        (row) => html`<tr key=${keyOf(row)} data-current=${keyOf(row) === current}>
+          ${columns.map(({ title, cell, text, isNumeric }) => html`<td key=${title} data-numeric=${isNumeric}>${cell ? cell(row) : text(row)}</td>`)}
+        </tr>`,
+      )}</tbody>
+    </table>
+  </div>
+  ${file && html`<div class="table-foot"><${Button} kind="text" onPress=${save}>Save as CSV<//></div>`}`;
+}
+
+function sortOf(order: Order | undefined, at: number): string | undefined {
+  if (order?.at !== at) return undefined;
+  return order.isDescending ? 'descending' : 'ascending';
+}
+
+/** Amounts by their value, and digit by digit: they may be longer than a double. */
+function compare<Row>({ text, isNumeric }: Column<Row>, left: Row, right: Row): number {
+  const [one, other] = [text(left), text(right)];
+  return isNumeric ? compareAmounts(one, other) : one.localeCompare(other);
+}
+
+function saveFile(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}

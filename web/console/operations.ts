@@ -1,0 +1,278 @@
+// The operations of operators (/operations/v1), as this console uses them. The session is a cookie that no script can read; the service counts
+// it only for requests from its own pages.
+import { SignedOutError } from '../common/load.ts';
+
+export interface Session {
+  readonly operatorId: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** The rights that decide which screens and acts show. The service checks them again at each request. */
+  readonly rights: readonly string[];
+  readonly institution: { readonly name: string; readonly currency: string; readonly timeZone: string };
+}
+
+export interface WaitingTransfer {
+  readonly kind: 'transfer';
+  readonly id: string;
+  readonly type: string | null;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amount: string;
+  readonly currencyCode: string;
+  readonly heldFor: string;
+  readonly whenDue: string;
+  readonly dueAt: string;
+  readonly createdAt: string;
+  readonly approvalsNeeded: number;
+  readonly approvedBy: readonly string[];
+  readonly isOrdererShutOut: boolean;
+}
+
+/** An act that waits for a second person. */
+export interface Proposal {
+  readonly kind: 'proposal';
+  readonly id: string;
+  readonly type: string;
+  readonly proposedBy: string;
+  readonly proposedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface FoundTransfer {
+  readonly id: string;
+  readonly transferType: string | null;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amount: string;
+  readonly currencyCode: string;
+  readonly status: 'PENDING' | 'COMPLETED' | 'FAILED';
+  readonly failureCode: string | null;
+  readonly userId: string | null;
+  readonly operator: string | null;
+  readonly createdAt: string;
+  readonly settledAt: string | null;
+}
+
+export interface ShownTransfer extends FoundTransfer {
+  readonly memo: string | null;
+  readonly failureDetail: string | null;
+  readonly exceededLimit: Readonly<Record<string, unknown>> | null;
+  readonly reverses: string | null;
+  readonly reversedBy: string | null;
+  readonly clientId: string | null;
+  readonly requestId: string | null;
+  readonly pending: {
+    readonly heldFor: string;
+    readonly dueAt: string;
+    readonly whenDue: string;
+    readonly approvalsNeeded: number;
+    readonly notBefore: string | null;
+    readonly isOrdererShutOut: boolean;
+  } | null;
+  readonly approvals: readonly { readonly operator: string; readonly approvedAt: string }[];
+  readonly entries: readonly {
+    readonly accountId: string;
+    readonly entry: number;
+    readonly kind: string;
+    readonly amount: string;
+    readonly balanceAfter: string;
+    readonly recordedAt: string;
+  }[];
+  readonly steps: readonly {
+    readonly at: string;
+    readonly step: string;
+    readonly afterMillis: number | null;
+  }[];
+}
+
+export interface FoundPerson {
+  readonly personId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string | null;
+  readonly userId: string | null;
+  readonly username: string | null;
+  readonly active: boolean | null;
+  readonly locked: boolean | null;
+  readonly memberships: readonly { readonly memberNumber: string; readonly role: string }[];
+}
+
+export interface ShownMember {
+  readonly personId: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string | null;
+  readonly phoneNumber: string | null;
+  readonly memberships: readonly {
+    readonly memberNumber: string;
+    readonly memberType: string;
+    readonly role: string;
+    readonly others: readonly { readonly personId: string; readonly role: string }[];
+  }[];
+  readonly accounts: readonly Holding[];
+  readonly login: Login | null;
+  readonly sessions: readonly {
+    readonly clientId: string | null;
+    readonly startedAt: string;
+    readonly refreshedAt: string;
+    readonly idleUntil: string;
+  }[];
+}
+
+export interface Holding {
+  readonly accountId: string;
+  readonly accountType: string;
+  readonly memberNumber: string;
+  readonly role: string;
+  readonly mayPay: boolean;
+  readonly closed: boolean;
+  readonly coreRestriction: string | null;
+  readonly operatorRestriction: string | null;
+  readonly currency: string;
+  readonly balance: string;
+}
+
+export interface Login {
+  readonly userId: string;
+  readonly username: string | null;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly registeredAt: string;
+  readonly state: string;
+  readonly lockedUntil: string | null;
+  readonly failedLogins: number;
+}
+
+export interface ShownAccount {
+  readonly accountId: string;
+  readonly accountNumber: string;
+  readonly accountType: string;
+  readonly description: string;
+  readonly category: string;
+  readonly currency: string;
+  readonly memberNumber: string;
+  readonly closed: boolean;
+  readonly coreRestriction: string | null;
+  readonly operatorRestriction: string | null;
+  readonly balance: string;
+  readonly holdsOut: string;
+  readonly holdsIn: string;
+  readonly holders: readonly {
+    readonly personId: string;
+    readonly role: string;
+    readonly mayPay: boolean;
+  }[];
+}
+
+export interface Entry {
+  readonly entry: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly amount: string;
+  readonly balanceAfter: string;
+  readonly holdsOutAfter: string;
+  readonly holdsInAfter: string;
+  readonly transferId: string | null;
+}
+
+export interface Limit {
+  readonly limitKey: string;
+  readonly subject: string;
+  readonly subjectId: string;
+  readonly period: string;
+  readonly transferType: string | null;
+  readonly currency: string;
+  readonly used: string;
+  readonly maxAmount: string | null;
+  readonly remaining: string | null;
+  readonly transfers: number;
+  readonly maxCount: number | null;
+  readonly resetsAt: string | null;
+}
+
+export interface Operator {
+  readonly operatorId: string;
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly status: string;
+  readonly source: string;
+  readonly createdAt: string;
+}
+
+export interface Decided {
+  readonly outcome: 'DONE' | 'WAITS' | 'PROPOSED';
+  readonly status?: string;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page begins. */
+  readonly next: string | undefined;
+}
+
+/** The service refused a request. */
+export class OperationError extends Error {
+  override readonly name = 'OperationError';
+  readonly code: string;
+
+  constructor(code: string, detail: string) {
+    super(detail);
+    this.code = code;
+  }
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+const base = '/operations/v1';
+
+export async function read<Document>(path: string, query: Query = {}): Promise<Document> {
+  return (await (await send('GET', path, { query })).json()) as Document;
+}
+
+export async function readPage<Item>(path: string, query: Query = {}): Promise<Page<Item>> {
+  const response = await send('GET', path, { query });
+  const [, target = ''] = /<([^>]*)>[^,]*rel="?next"?/.exec(response.headers.get('link') ?? '') ?? [];
+  const next = target === '' ? null : new URL(target, location.origin).searchParams.get('after');
+  return { items: (await response.json()) as Item[], next: next ?? undefined };
+}
+
+export async function act<Document>(path: string, body: object, method = 'POST'): Promise<Document> {
+  return (await (await send(method, path, { body })).json()) as Document;
+}
+
+/** Throws SignedOutError and OperationError. */
+async function send(
+  method: string,
+  path: string,
+  { query = {}, body }: { readonly query?: Query; readonly body?: object },
+): Promise<Response> {
+  const given = Object.entries(query).filter((one): one is [string, string] => Boolean(one[1]));
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const init: RequestInit = { method, headers: { accept: 'application/json' }, redirect: 'error' };
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...init.headers, 'content-type': 'application/json' };
+  }
+  const response = await fetch(`${base}${path}${search}`, init);
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as {
+    code?: string;
+    detail?: string;
+    title?: string;
+  };
+  const { code = `http_${response.status}`, detail = problem.title ?? 'The service refused the request.' } =
+    problem;
+  // The cookie is missing or has ended. A decision that needs a recent sign-in has a code of its own.
+  if (response.status === 401) throw new SignedOutError(code);
+  throw new OperationError(code, detail);
+}
+
+/** A path with ids in it. */
+export function pathOf(parts: TemplateStringsArray, ...ids: readonly string[]): string {
+  return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
+}
+
+export function sentenceOf(error: unknown): string {
+  if (error instanceof OperationError) return error.message;
+  if (error instanceof TypeError) return 'The service cannot be reached. Check the connection and try again.';
+  return 'This did not work. Try again in a moment.';
+}

@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLoad } from '../common/load.ts';
+import { type Column, Table } from '../common/table.ts';
+import { Button, Notice } from '../design/components.ts';
+import { html } from '../design/html.ts';
+import { type Page, readPage, sentenceOf } from './operations.ts';
+import { ask } from './session.ts';
+import { Stateful } from './shell.ts';
+
+interface PagedTableProps<Row> {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
+  readonly caption: string;
+  readonly file: string;
+  readonly empty: string;
+}
+
+const pageSize = '100';
+
+/** A list that reads its next page when its end comes into view. Give it a `key` that changes with the query. */
+export function PagedTable<Row>(props: PagedTableProps<Row>) {
+  const { path, query = {} } = props;
+  const { state, again } = useLoad(() => ask(() => readPage<Row>(path, { limit: pageSize, ...query })), []);
+  return html`<${Stateful} state=${state} subject=${props.caption.toLowerCase()} again=${again}>
+    ${(first: Page<Row>) => html`<${Pages} ...${props} first=${first} />`}
+  <//>`;
+}
+
+function Pages<Row>({
+  first,
+  path,
+  query = {},
+  columns,
+  keyOf,
+  caption,
+  file,
+  empty,
+}: PagedTableProps<Row> & { readonly first: Page<Row> }) {
+  const [more, setMore] = useState<readonly Page<Row>[]>([]);
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string>();
+  const end = useRef<HTMLDivElement>(null);
+  const pages = [first, ...more];
+  const next = pages.at(-1)?.next;
+  const readMore = async () => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      const page = await ask(() => readPage<Row>(path, { limit: pageSize, ...query, after: next }));
+      setMore([...more, page]);
+    } catch (error) {
+      setFault(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  useEffect(() => {
+    if (end.current === null || busy || fault !== undefined || next === undefined) return;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) void readMore();
+    });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [next, busy, fault]);
+  return html`<${Table} caption=${caption} columns=${columns} rows=${pages.flatMap(({ items }) => items)} keyOf=${keyOf} file=${file}
+      empty=${next === undefined ? empty : 'Nothing yet; the search goes on.'} />
+    <div ref=${end} class="end">
+      ${fault && html`<${Notice} kind="bad" title=${fault} />`}
+      ${next !== undefined && html`<${Button} kind="quiet" isBusy=${busy} onPress=${readMore}>${busy ? 'Loading …' : 'Show more'}<//>`}
+    </div>`;
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
+import { addressOf } from '../../common/router.ts';
+import type { Column } from '../../common/table.ts';
+import { Amount, Badge, Notice } from '../../design/components.ts';
+import { html } from '../../design/html.ts';
+import { type Act, ActButton } from '../act.ts';
+import { wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import { act, type Entry, pathOf, read, type ShownAccount } from '../operations.ts';
+import { PagedTable } from '../paged-table.ts';
+import { ask, may } from '../session.ts';
+import { Screen, Stateful } from '../shell.ts';
+
+export function AccountScreen({ accountId }: { accountId: string }) {
+  const { state, again } = useLoad(
+    () => ask(() => read<ShownAccount>(pathOf`/accounts/${accountId}`)),
+    [accountId],
+  );
+  const [result, setResult] = useState<string>();
+  const done = ({ changed }: { readonly changed: boolean }) => {
+    setResult(changed ? 'It is done.' : 'It was so already: nothing changed.');
+    again();
+  };
+  const title = state.kind === 'ready' ? state.value.description : 'Account';
+  const acts =
+    state.kind === 'ready' &&
+    actsOf(state.value).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
+  return html`<${Screen} title=${title} lead=${accountId} acts=${acts}>
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the account" again=${again}>
+      ${(account: ShownAccount) => html`<${Facts} account=${account} /><${Entries} account=${account} />`}
+    <//>
+  <//>`;
+}
+
+interface Changed {
+  readonly changed: boolean;
+}
+
+function actsOf({ accountId, closed, operatorRestriction }: ShownAccount): Act<Changed>[] {
+  if (closed) return [];
+  const restrict = (restriction: string, verb: string, effect: string): Act<Changed> => ({
+    verb,
+    effect,
+    run: (reason) => act<Changed>(pathOf`/accounts/${accountId}/restrict`, { restriction, reason }),
+  });
+  const close: Act<Changed> = {
+    verb: 'Close',
+    effect: 'The account is closed for good. It must be empty.',
+    run: (reason) => act<Changed>(pathOf`/accounts/${accountId}/close`, { reason }),
+  };
+  return [
+    ...(may('members:serve')
+      ? [
+          operatorRestriction === null
+            ? restrict('EXCLUDE_ALL', 'Freeze', 'Nothing moves on the account until an operator ends this.')
+            : restrict(
+                'NONE',
+                'End the restriction',
+                'Money moves on the account again, unless the core restricts it.',
+              ),
+        ]
+      : []),
+    ...(may('members:erase') ? [close] : []),
+  ];
+}
+
+function Facts({ account }: { account: ShownAccount }) {
+  const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: account.currency }} />`;
+  const restrictions = [
+    account.closed && 'Closed',
+    account.operatorRestriction && `Operator: ${wordOf(account.operatorRestriction)}`,
+    account.coreRestriction && `Core: ${wordOf(account.coreRestriction)}`,
+  ].filter(Boolean);
+  return html`<section class="card" aria-label="Facts"><div class="body split">
+    <div>
+      <${Amount} value=${{ amount: account.balance, currencyCode: account.currency }} size="large" />
+      <p class="quiet">${wordOf(account.accountType)} ${account.accountNumber}</p>
+      <p>${restrictions.map((one) => html`<${Badge} key=${one} kind="bad">${one}<//> `)}</p>
+    </div>
+    <dl class="facts">
+      <dt>Held, going out</dt><dd>${money(account.holdsOut)}</dd>
+      <dt>Held, coming in</dt><dd>${money(account.holdsIn)}</dd>
+      <dt>Membership</dt><dd><a href=${addressOf('members', undefined, { text: account.memberNumber })}>${account.memberNumber}</a></dd>
+      ${account.holders.map(
+        (one) => html`<dt key=${one.personId}>${wordOf(one.role)}</dt>
+          <dd><a href=${addressOf('members', one.personId)}>${one.personId}</a>${one.mayPay ? ', may pay' : ', may not pay'}</dd>`,
+      )}
+      <dt>Transfers</dt><dd><a href=${addressOf('transfers', undefined, { accountId: account.accountId })}>of this account</a></dd>
+    </dl>
+  </div></section>`;
+}
+
+function Entries({ account }: { account: ShownAccount }) {
+  const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: account.currency }} />`;
+  const columns: Column<Entry>[] = [
+    { title: 'Recorded', text: ({ at }) => at, cell: ({ at }) => html`<${Moment} at=${at} />` },
+    { title: 'Entry', text: ({ entry }) => String(entry), isNumeric: true },
+    { title: 'Kind', text: ({ kind }) => wordOf(kind) },
+    {
+      title: 'Transfer',
+      text: ({ transferId }) => transferId ?? '',
+      cell: ({ transferId: id }) => id && html`<a href=${addressOf('transfers', id)}>${id}</a>`,
+    },
+    { title: 'Amount', text: ({ amount }) => amount, cell: ({ amount }) => money(amount), isNumeric: true },
+    {
+      title: 'Balance after',
+      text: ({ balanceAfter }) => balanceAfter,
+      cell: ({ balanceAfter }) => money(balanceAfter),
+      isNumeric: true,
+    },
+  ];
+  return html`<section class="card" aria-labelledby="entries">
+    <header><h2 id="entries">Entries</h2></header>
+    <${PagedTable} key=${account.accountId} path=${pathOf`/accounts/${account.accountId}/entries`} columns=${columns} caption="Entries"
+      keyOf=${({ entry }: Entry) => String(entry)} file=${`entries-${account.accountId}`} empty="No entries yet." />
+  </section>`;
+}

@@ -1,0 +1,175 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
+import { addressOf } from '../../common/router.ts';
+import { type Column, Table } from '../../common/table.ts';
+import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
+import { html } from '../../design/html.ts';
+import { type Act, ActButton } from '../act.ts';
+import { wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import { act, type Holding, type Limit, type Login, pathOf, read, type ShownMember } from '../operations.ts';
+import { ask, may } from '../session.ts';
+import { Screen, Stateful } from '../shell.ts';
+import { whyNotPay } from '../why-not-pay.ts';
+
+export function MemberScreen({ personId }: { personId: string }) {
+  const { state, again } = useLoad(
+    () => ask(() => read<ShownMember>(pathOf`/members/${personId}`)),
+    [personId],
+  );
+  const [result, setResult] = useState<string>();
+  const title = state.kind === 'ready' ? `${state.value.firstName} ${state.value.lastName}` : 'Member';
+  const done = (words: string) => {
+    setResult(words);
+    again();
+  };
+  return html`<${Screen} title=${title} lead=${personId}>
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the member" again=${again}>
+      ${(member: ShownMember) => html`
+        <${Person} member=${member} />
+        <${Access} login=${member.login} onDone=${done} />
+        <${Accounts} accounts=${member.accounts} />
+        ${member.login && html`<${Limits} userId=${member.login.userId} />`}
+        <${Sessions} sessions=${member.sessions} />`}
+    <//>
+  <//>`;
+}
+
+function Person({ member }: { member: ShownMember }) {
+  return html`<section class="card" aria-label="Person"><div class="body split">
+    <dl class="facts">
+      <dt>E-mail</dt><dd>${member.email ?? 'none'}</dd>
+      <dt>Phone</dt><dd>${member.phoneNumber ?? 'none'}</dd>
+    </dl>
+    <dl class="facts">${member.memberships.map(
+      ({ memberNumber, memberType, role, others }) => html`
+        <dt>Membership ${memberNumber}</dt>
+        <dd>${wordOf(memberType)}, ${wordOf(role)}${others.map((one) => html`, with <a href=${addressOf('members', one.personId)}>${one.personId}</a>`)}</dd>`,
+    )}</dl>
+  </div></section>`;
+}
+
+interface Changed {
+  readonly changed: boolean;
+}
+
+/** The acts that the state of the login allows, for operators who serve members. */
+function actsOf({ userId, state }: Login): Act<Changed>[] {
+  const serve = (name: string, verb: string, effect: string): Act<Changed> => ({
+    verb,
+    effect,
+    run: (reason) => act<Changed>(`${pathOf`/users/${userId}`}/${name}`, { reason }),
+  });
+  return [
+    ...(state.startsWith('locked') || state === 'password ended'
+      ? [serve('unlock', 'Unlock', 'The member may sign in again.')]
+      : [serve('lock', 'Lock', 'The member can no longer sign in, and every session ends.')]),
+    state === 'deactivated'
+      ? serve('activate', 'Activate', 'The member may sign in again.')
+      : serve('deactivate', 'Deactivate', 'The member can no longer sign in, and every session ends.'),
+    serve('end-sessions', 'End sessions', 'Every session ends. The member may sign in again.'),
+  ];
+}
+
+/** "Can this person sign in, and why not?" */
+function Access({ login, onDone }: { login: Login | null; onDone: (words: string) => void }) {
+  if (login === null)
+    return html`<section class="card" aria-label="Sign-in"><${Empty}>The person has not registered.<//></section>`;
+  const done = ({ changed }: Changed) =>
+    onDone(changed ? 'It is done.' : 'It was so already: nothing changed.');
+  return html`<section class="card" aria-labelledby="access">
+    <header>
+      <h2 id="access">Sign-in <${Badge} kind=${login.state === 'active' ? 'good' : 'bad'}>${wordOf(login.state)}<//></h2>
+      ${may('members:serve') && html`<div class="actions">${actsOf(login).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`)}</div>`}
+    </header>
+    <div class="body"><dl class="facts">
+      <dt>Username</dt><dd>${login.username ?? 'none yet'}</dd>
+      <dt>User id</dt><dd>${login.userId}</dd>
+      <dt>E-mail</dt><dd>${login.email}${!login.emailVerified && ' (not verified)'}</dd>
+      <dt>Registered</dt><dd><${Moment} at=${login.registeredAt} /></dd>
+      <dt>Wrong passwords in a row</dt><dd>${login.failedLogins}</dd>
+      ${login.lockedUntil && html`<dt>Locked until</dt><dd><${Moment} at=${login.lockedUntil} /></dd>`}
+    </dl></div>
+  </section>`;
+}
+
+const holdingColumns: readonly Column<Holding>[] = [
+  {
+    title: 'Account',
+    text: ({ accountId }) => accountId,
+    cell: ({ accountId }) => html`<a href=${addressOf('accounts', accountId)}>${accountId}</a>`,
+  },
+  { title: 'Type', text: ({ accountType }) => wordOf(accountType) },
+  { title: 'Role', text: ({ role }) => wordOf(role) },
+  {
+    title: 'Balance',
+    text: ({ balance }) => balance,
+    cell: ({ balance: amount, currency }) => html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
+    isNumeric: true,
+  },
+  {
+    title: 'May pay from it',
+    text: (row) => whyNotPay(row) ?? 'Yes',
+    cell: (row) => whyNotPay(row) ?? html`<${Badge} kind="good">Yes<//>`,
+  },
+];
+
+function Accounts({ accounts }: { accounts: readonly Holding[] }) {
+  return html`<section class="card" aria-labelledby="accounts">
+    <header><h2 id="accounts">Accounts and rights of this person</h2></header>
+    <${Table} caption="Accounts" columns=${holdingColumns} rows=${accounts} keyOf=${({ accountId }: Holding) => accountId} empty="No holder record names this person." />
+  </section>`;
+}
+
+const limitColumns: readonly Column<Limit>[] = [
+  { title: 'Counts', text: ({ subject, subjectId }) => `${wordOf(subject)} ${subjectId}` },
+  { title: 'Per', text: ({ period }) => wordOf(period) },
+  { title: 'Type', text: ({ transferType }) => wordOf(transferType) || 'All' },
+  {
+    title: 'Used',
+    text: ({ used }) => used,
+    cell: ({ used: amount, currency }) => html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
+    isNumeric: true,
+  },
+  {
+    title: 'Left',
+    text: ({ remaining }) => remaining ?? '',
+    cell: ({ remaining: amount, currency }) =>
+      amount && html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
+    isNumeric: true,
+  },
+  {
+    title: 'Transfers',
+    text: ({ transfers, maxCount }) => `${transfers}${maxCount === null ? '' : ` of ${maxCount}`}`,
+  },
+];
+
+function Limits({ userId }: { userId: string }) {
+  const { state, again } = useLoad(
+    () => ask(() => read<readonly Limit[]>(pathOf`/users/${userId}/limits`)),
+    [userId],
+  );
+  return html`<section class="card" aria-labelledby="limits">
+    <header><h2 id="limits">Limits</h2></header>
+    <${Stateful} state=${state} subject="limits" again=${again}>
+      ${(
+        limits: readonly Limit[],
+      ) => html`<${Table} caption="Limits" columns=${limitColumns} rows=${limits} empty="No limit binds this person."
+        keyOf=${({ limitKey, subjectId }: Limit) => `${limitKey} ${subjectId}`} />`}
+    <//>
+  </section>`;
+}
+
+function Sessions({ sessions }: { sessions: ShownMember['sessions'] }) {
+  return html`<section class="card" aria-labelledby="sessions">
+    <header><h2 id="sessions">Sessions</h2></header>
+    ${sessions.length === 0 && html`<${Empty}>No session.<//>`}
+    <ul class="list">${sessions.map(
+      (one) => html`<li class="row" key=${`${one.clientId} ${one.startedAt}`}>
+        <span class="first">${one.clientId ?? 'Browser'}</span><span>until <${Moment} at=${one.idleUntil} /></span>
+        <span class="second">since <${Moment} at=${one.startedAt} /></span><span></span>
+      </li>`,
+    )}</ul>
+  </section>`;
+}

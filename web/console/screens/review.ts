@@ -1,0 +1,184 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
+import { addressOf, go } from '../../common/router.ts';
+import { type Column, Table } from '../../common/table.ts';
+import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
+import { html } from '../../design/html.ts';
+import { type Act, ActDialog } from '../act.ts';
+import { dueWords, wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import {
+  act,
+  type Decided,
+  type FoundTransfer,
+  type Proposal,
+  pathOf,
+  read,
+  readPage,
+  type WaitingTransfer,
+} from '../operations.ts';
+import { ask, may } from '../session.ts';
+import { isTyping, Screen, Stateful } from '../shell.ts';
+import { Status } from './transfer-columns.ts';
+
+/** Transfers that wait, the first due first, and the acts that wait for a second person. */
+export function ReviewScreen() {
+  const { state, again } = useLoad(
+    () => ask(() => read<readonly (WaitingTransfer | Proposal)[]>('/pending')),
+    [],
+  );
+  const [result, setResult] = useState<string>();
+  const done = (words: string) => {
+    setResult(words);
+    again();
+  };
+  return html`<${Screen} title="Review" lead=${may('transfers:decide') ? 'j and k move, a approves, d declines, o opens the transfer.' : 'j and k move, o opens the transfer.'}>
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the queue" again=${again}>
+      ${(waiting: readonly (WaitingTransfer | Proposal)[]) => html`
+        <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} onDone=${done} />
+        <${Proposals} proposals=${waiting.filter((one) => one.kind === 'proposal')} />`}
+    <//>
+  <//>`;
+}
+
+type Decision = 'approve' | 'decline';
+
+function actOf(decision: Decision, { id }: { readonly id: string }): Act<Decided> {
+  const effects = {
+    approve: 'The money moves once enough persons have approved it.',
+    decline: 'The transfer fails for good, and the held money is free again.',
+  };
+  return {
+    verb: wordOf(decision),
+    effect: effects[decision],
+    run: (reason) => act<Decided>(`${pathOf`/transfers/${id}`}/${decision}`, { reason }),
+  };
+}
+
+export function wordsOf({ outcome, status }: Decided): string {
+  if (outcome === 'WAITS') return 'Your approval is noted. Another person must approve it too.';
+  if (outcome === 'PROPOSED') return 'Your decision is noted. Another person must decide the same.';
+  return `The transfer is ${wordOf(status).toLowerCase()}.`;
+}
+
+function Queue({
+  transfers,
+  onDone,
+}: {
+  transfers: readonly WaitingTransfer[];
+  onDone: (words: string) => void;
+}) {
+  const [at, setAt] = useState(0);
+  const [decision, setDecision] = useState<Decision>();
+  const current = transfers[Math.min(at, transfers.length - 1)];
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || current === undefined) return;
+      const isDecision = may('transfers:decide');
+      if (event.key === 'j') setAt(Math.min(at + 1, transfers.length - 1));
+      else if (event.key === 'k') setAt(Math.max(at - 1, 0));
+      else if (event.key === 'o') go(addressOf('transfers', current.id));
+      else if (event.key === 'a' && isDecision) setDecision('approve');
+      else if (event.key === 'd' && isDecision) setDecision('decline');
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [at, transfers, current]);
+  if (current === undefined) return html`<section class="card"><${Empty}>No transfer waits.<//></section>`;
+  const columns: Column<WaitingTransfer>[] = [
+    {
+      title: 'Transfer',
+      text: ({ id }) => id,
+      cell: (row) =>
+        html`<button type="button" class="pick" aria-pressed=${row.id === current.id} onClick=${() => setAt(transfers.indexOf(row))}>${row.id}</button>`,
+    },
+    {
+      title: 'Amount',
+      text: ({ amount }) => amount,
+      cell: (row) => html`<${Amount} value=${row} />`,
+      isNumeric: true,
+    },
+    { title: 'Waits for', text: ({ heldFor }) => wordOf(heldFor) },
+    {
+      title: 'Approvals',
+      text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
+    },
+    { title: 'Due', text: ({ dueAt }) => dueAt, cell: ({ dueAt }) => html`<${Moment} at=${dueAt} />` },
+  ];
+  return html`<div class="beside">
+    <section class="card" aria-label="Transfers that wait">
+      <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${current.id} empty="" file="review" />
+    </section>
+    <${Selected} key=${current.id} transfer=${current} onDecide=${setDecision} />
+    ${
+      decision &&
+      html`<${ActDialog} act=${actOf(decision, current)} onClose=${() => setDecision(undefined)}
+      onDone=${(decided: Decided) => onDone(wordsOf(decided))} />`
+    }
+  </div>`;
+}
+
+/** The transfer beside the last ones of the same source account, which show what is usual there. */
+function Selected({
+  transfer,
+  onDecide,
+}: {
+  transfer: WaitingTransfer;
+  onDecide: (decision: Decision) => void;
+}) {
+  const { fromAccountId } = transfer;
+  const { state, again } = useLoad(
+    () => ask(() => readPage<FoundTransfer>('/transfers', { accountId: fromAccountId, limit: '10' })),
+    [fromAccountId],
+  );
+  return html`<section class="card" aria-label="The selected transfer">
+    <div class="body fields">
+      <div><${Amount} value=${transfer} size="large" /><p class="quiet">${wordOf(transfer.type)}</p></div>
+      <dl class="facts">
+        <dt>From</dt><dd><a href=${addressOf('accounts', fromAccountId)}>${fromAccountId}</a></dd>
+        <dt>To</dt><dd><a href=${addressOf('accounts', transfer.toAccountId)}>${transfer.toAccountId}</a></dd>
+        <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
+        <dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd>
+        <dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd>
+      </dl>
+      ${transfer.isOrdererShutOut && html`<${Notice} kind="warn" title="The member who ordered it is shut out now." />`}
+      <div class="actions">
+        ${
+          may('transfers:decide') &&
+          html`
+          <button type="button" class="button" onClick=${() => onDecide('approve')}>Approve <kbd>a</kbd></button>
+          <button type="button" class="button" data-kind="quiet" onClick=${() => onDecide('decline')}>Decline <kbd>d</kbd></button>`
+        }
+        <a class="button" data-kind="quiet" href=${addressOf('transfers', transfer.id)}>Open</a>
+      </div>
+      <h2>Last transfers of the source</h2>
+    </div>
+    <${Stateful} state=${state} subject="the last transfers" again=${again}>
+      ${({ items }: { readonly items: readonly FoundTransfer[] }) =>
+        html`<ul class="list">${items
+          .filter(({ id }) => id !== transfer.id)
+          .map(
+            (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
+            <span class="first">${one.toAccountId}</span><${Amount} value=${one} />
+            <span class="second"><${Moment} at=${one.createdAt} /></span><span class="second"><${Status} transfer=${one} /></span>
+          </a></li>`,
+          )}</ul>`}
+    <//>
+  </section>`;
+}
+
+function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
+  if (proposals.length === 0) return null;
+  return html`<section class="card" aria-labelledby="proposals">
+    <header><h2 id="proposals">Acts that wait for a second person</h2></header>
+    <ul class="list">${proposals.map(
+      (one) => html`<li class="row" key=${one.id}>
+        <span class="first">${wordOf(one.type)}: ${one.id}</span><${Badge} kind="warn">until <${Moment} at=${one.expiresAt} /><//>
+        <span class="second">by ${one.proposedBy}</span><span class="second"><${Moment} at=${one.proposedAt} /></span>
+      </li>`,
+    )}</ul>
+  </section>`;
+}

@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../common/load.ts';
+import { addressOf } from '../../common/router.ts';
+import { type Column, Table } from '../../common/table.ts';
+import { Amount, Notice } from '../../design/components.ts';
+import { html } from '../../design/html.ts';
+import { type Act, ActButton } from '../act.ts';
+import { dueWords, durationOf, wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import { act, type Decided, pathOf, read, type ShownTransfer } from '../operations.ts';
+import { ask, may } from '../session.ts';
+import { Screen, Stateful } from '../shell.ts';
+import { wordsOf } from './review.ts';
+import { Status } from './transfer-columns.ts';
+
+export function TransferScreen({ id }: { id: string }) {
+  const { state, again } = useLoad(() => ask(() => read<ShownTransfer>(pathOf`/transfers/${id}`)), [id]);
+  const [result, setResult] = useState<string>();
+  const done = (decided: Decided) => {
+    setResult(wordsOf(decided));
+    again();
+  };
+  const acts =
+    state.kind === 'ready' &&
+    may('transfers:decide') &&
+    actsOf(state.value).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
+  return html`<${Screen} title="Transfer" lead=${id} acts=${acts}>
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the transfer" again=${again}>
+      ${(transfer: ShownTransfer) => html`<${Facts} transfer=${transfer} /><${Steps} transfer=${transfer} /><${Entries} transfer=${transfer} />`}
+    <//>
+  <//>`;
+}
+
+/** The acts that the state of the transfer allows. */
+function actsOf({ id, status, pending, reversedBy, reverses }: ShownTransfer): Act<Decided>[] {
+  const decide = (decision: string, verb: string, effect: string): Act<Decided> => ({
+    verb,
+    effect,
+    run: (reason) => act<Decided>(`${pathOf`/transfers/${id}`}/${decision}`, { reason }),
+  });
+  const decline = decide(
+    'decline',
+    'Decline',
+    'The transfer fails for good, and the held money is free again.',
+  );
+  if (pending !== null && pending !== undefined) {
+    const isReview = pending.approvalsNeeded > 0;
+    return isReview
+      ? [decide('approve', 'Approve', 'The money moves once enough persons have approved it.'), decline]
+      : [decline];
+  }
+  const isReversible = status === 'COMPLETED' && !reversedBy && !reverses;
+  return isReversible ? [decide('reverse', 'Reverse', 'A new transfer takes the whole amount back.')] : [];
+}
+
+function Facts({ transfer }: { transfer: ShownTransfer }) {
+  const { pending, exceededLimit } = transfer;
+  const link = (screen: string, id: string) => html`<a href=${addressOf(screen, id)}>${id}</a>`;
+  return html`<section class="card" aria-label="Facts"><div class="body split">
+    <div>
+      <${Amount} value=${transfer} size="large" />
+      <p><${Status} transfer=${transfer} /> <span class="quiet">${wordOf(transfer.transferType)}</span></p>
+      ${transfer.memo && html`<p class="quiet">“${transfer.memo}”</p>`}
+      ${transfer.failureCode && html`<${Notice} kind="bad" title=${wordOf(transfer.failureCode)}><p>${transfer.failureDetail}</p><//>`}
+      ${
+        exceededLimit &&
+        html`<p>The limit: ${Object.entries(exceededLimit)
+          .map(([name, value]) => `${name} ${value ?? 'none'}`)
+          .join(', ')}.</p>`
+      }
+    </div>
+    <dl class="facts">
+      <dt>From</dt><dd>${link('accounts', transfer.fromAccountId)}</dd>
+      <dt>To</dt><dd>${link('accounts', transfer.toAccountId)}</dd>
+      <dt>Ordered by</dt><dd>${transfer.operator ?? transfer.userId ?? transfer.clientId}</dd>
+      <dt>Through</dt><dd>${transfer.clientId ?? 'the service'}</dd>
+      <dt>Request</dt><dd>${transfer.requestId ?? 'none'}</dd>
+      <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
+      <dt>Settled</dt><dd>${transfer.settledAt ? html`<${Moment} at=${transfer.settledAt} />` : 'not yet'}</dd>
+      ${
+        pending &&
+        html`
+        <dt>Waits for</dt><dd>${wordOf(pending.heldFor)}</dd>
+        <dt>Approvals</dt><dd>${transfer.approvals.length} of ${pending.approvalsNeeded}</dd>
+        <dt>Without a decision</dt><dd>${dueWords(pending.whenDue)} <${Moment} at=${pending.dueAt} /></dd>`
+      }
+      ${transfer.reverses && html`<dt>Reverses</dt><dd>${link('transfers', transfer.reverses)}</dd>`}
+      ${transfer.reversedBy && html`<dt>Reversed by</dt><dd>${link('transfers', transfer.reversedBy)}</dd>`}
+    </dl>
+  </div></section>`;
+}
+
+function Steps({ transfer }: { transfer: ShownTransfer }) {
+  return html`<section class="card" aria-labelledby="steps">
+    <header><h2 id="steps">Steps</h2></header>
+    <ol class="list">${transfer.steps.map(
+      ({ at, step, afterMillis }) => html`<li class="row" key=${`${at} ${step}`}>
+        <span class="first">${wordOf(step)}</span>
+        <span><${Moment} at=${at} />${afterMillis !== null && html` <span class="quiet">+${durationOf(afterMillis)}</span>`}</span>
+      </li>`,
+    )}</ol>
+  </section>`;
+}
+
+type EntryOfTransfer = ShownTransfer['entries'][number];
+
+function Entries({ transfer }: { transfer: ShownTransfer }) {
+  const money = (amount: string) =>
+    html`<${Amount} value=${{ amount, currencyCode: transfer.currencyCode }} />`;
+  const columns: Column<EntryOfTransfer>[] = [
+    {
+      title: 'Account',
+      text: ({ accountId }) => accountId,
+      cell: ({ accountId }) => html`<a href=${addressOf('accounts', accountId)}>${accountId}</a>`,
+    },
+    { title: 'Entry', text: ({ entry }) => String(entry), isNumeric: true },
+    { title: 'Kind', text: ({ kind }) => wordOf(kind) },
+    { title: 'Amount', text: ({ amount }) => amount, cell: ({ amount }) => money(amount), isNumeric: true },
+    {
+      title: 'Balance after',
+      text: ({ balanceAfter }) => balanceAfter,
+      cell: ({ balanceAfter }) => money(balanceAfter),
+      isNumeric: true,
+    },
+    {
+      title: 'Recorded',
+      text: ({ recordedAt }) => recordedAt,
+      cell: ({ recordedAt }) => html`<${Moment} at=${recordedAt} />`,
+    },
+  ];
+  return html`<section class="card" aria-labelledby="entries">
+    <header><h2 id="entries">Entries on both sides</h2></header>
+    <${Table} caption="Entries on both sides" columns=${columns} rows=${transfer.entries} empty="The transfer moved nothing."
+      keyOf=${({ accountId, entry }: EntryOfTransfer) => `${accountId} ${entry}`} file=${`transfer-${transfer.id}`} />
+  </section>`;
+}

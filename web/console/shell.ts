@@ -1,0 +1,121 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Stateful as AnyStateful, type Loaded } from '../common/load.ts';
+import { addressOf, go } from '../common/router.ts';
+import { Button, Notice } from '../design/components.ts';
+import { type Children, html } from '../design/html.ts';
+import { sentenceOf } from './operations.ts';
+import { may, session, signOut } from './session.ts';
+
+/** The screens of the sidebar, each with the right that it needs. */
+const links = [
+  { screen: 'review', label: 'Review', right: 'members:read' },
+  { screen: 'transfers', label: 'Transfers', right: 'members:read' },
+  { screen: 'members', label: 'Members', right: 'members:read' },
+  { screen: 'operators', label: 'Operators', right: 'institution:read' },
+  { screen: 'institution', label: 'Institution', right: 'institution:read' },
+] as const;
+
+/** The first screen that the roles of the operator allow. */
+export function firstScreen(): string {
+  return links.find(({ right }) => may(right))?.screen ?? 'institution';
+}
+
+export function Shell({ screen, children }: { screen: string; children?: Children }) {
+  const { name, institution } = session.value ?? {};
+  return html`<div class="shell">
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class="top">
+      <p class="brand">${institution?.name}</p>
+      ${may('members:read') && html`<${Search} />`}
+      <p class="who">${name}</p>
+      <${Button} kind="text" onPress=${() => void signOut()}>Sign out<//>
+    </header>
+    <nav class="links" aria-label="Main"><ul>${links
+      .filter(({ right }) => may(right))
+      .map(
+        (link) =>
+          html`<li key=${link.screen}><a href=${addressOf(link.screen)} aria-current=${link.screen === screen ? 'page' : undefined}>${link.label}</a></li>`,
+      )}</ul></nav>
+    <main id="main" tabindex="-1">${children}</main>
+  </div>`;
+}
+
+/** The address holds the screen, so the link moves the focus itself. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+/** Ctrl+K, ⌘K or / from anywhere. */
+function Search() {
+  const [text, setText] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const isShortcut = event.key === 'k' && (event.ctrlKey || event.metaKey);
+      if (!isShortcut && !(event.key === '/' && !isTyping(event))) return;
+      event.preventDefault();
+      field.current?.select();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (text.trim() !== '') go(addressOf('search', undefined, { text: text.trim() }));
+  };
+  return html`<form role="search" class="search" onSubmit=${submit}>
+    <label class="visually-hidden" for="find">Find a member, an account or a transfer</label>
+    <input id="find" ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" value=${text}
+      onInput=${(event: InputEvent) => setText((event.currentTarget as HTMLInputElement).value)} />
+  </form>`;
+}
+
+/** Keys of a screen are no keys while the operator writes or a dialog is open. */
+export function isTyping({ target }: KeyboardEvent): boolean {
+  return target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
+}
+
+interface ScreenProps {
+  readonly title: string;
+  readonly lead?: Children;
+  readonly acts?: Children;
+  readonly children?: Children;
+}
+
+/** The heading takes the focus when the screen appears. */
+export function Screen({ title, lead, acts, children }: ScreenProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
+  useEffect(() => {
+    document.title = `${title} · ${session.value?.institution.name}`;
+  }, [title]);
+  return html`<div class="screen">
+    <div class="head">
+      <div><h1 tabindex="-1" ref=${heading}>${title}</h1>${lead && html`<p class="quiet">${lead}</p>`}</div>
+      ${acts && html`<div class="actions">${acts}</div>`}
+    </div>
+    ${children}
+  </div>`;
+}
+
+interface StatefulProps<Value> {
+  readonly state: Loaded<Value>;
+  readonly subject: string;
+  readonly again: () => void;
+  readonly children: (value: Value) => Children;
+}
+
+export function Stateful<Value>(props: StatefulProps<Value>) {
+  return html`<${AnyStateful} ...${props} sentenceOf=${sentenceOf} />`;
+}
+
+/** A screen that the roles of the operator do not allow, under an address that somebody shared. */
+export function NotAllowed() {
+  return html`<${Screen} title="Not allowed">
+    <${Notice} kind="warn" title="Your roles do not allow this screen."><p>You have: ${session.value?.roles.join(', ')}.</p><//>
+  <//>`;
+}
