@@ -9,7 +9,7 @@
  * that waits holds no connection of the database.
  */
 
-export { recordKinds } from '../core-system/index.ts';
+export { MappingError, recordKinds } from '../core-system/index.ts';
 export { adjustBreak } from './breaks/adjust-break.ts';
 export {
   type Break,
@@ -33,7 +33,6 @@ export { InstructionFileError } from './files/instruction-file.ts';
 export { askInstructions, type InstructionRequest } from './instructions/ask-instructions.ts';
 export { CoreWatch } from './instructions/core-watch.ts';
 export { expireAuthorizations } from './intake/expire-authorizations.ts';
-export { MappingError } from './intake/file-mapping.ts';
 export { exists, importTransactions, transactionsFile } from './intake/import-transactions.ts';
 export { SlowLineError, TruncatedError } from './intake/lines.ts';
 export { readBalances, readRecords, readTransactions } from './intake/read-lines.ts';

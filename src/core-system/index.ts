@@ -6,6 +6,18 @@
  */
 export { ExtractRejectedError, institutionShape, parseMoment, readInstitution } from './extract/extract.ts';
 export { expectUnique, type Row, readTable } from './extract/extract-table.ts';
+export {
+  type DateForm,
+  dayIn,
+  type FileForm,
+  formParts,
+  MappingError,
+  objectOf,
+  plainNumber,
+  readForm,
+  splitDate,
+  textsOf,
+} from './extract/file-form.ts';
 export { type ImportReport, importExtract } from './import/import-extract.ts';
 export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
 export { internalAccountId, openInternalAccounts, openMissingAccounts } from './internal-accounts.ts';

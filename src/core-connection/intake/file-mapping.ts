@@ -1,28 +1,26 @@
 import { readFile } from 'node:fs/promises';
+import {
+  type FileForm,
+  formParts,
+  MappingError,
+  objectOf,
+  readForm,
+  textsOf,
+} from '../../core-system/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { CsvForm } from '../../shared/text/csv.ts';
 import { parseJson } from '../../shared/text/json.ts';
 import { type CoreKind, coreKinds } from './transaction-line.ts';
 
-/** The order of day, month and year in the dates of a file. */
-export type DateForm = 'YYYY-MM-DD' | 'YYYYMMDD' | 'MM/DD/YYYY' | 'DD.MM.YYYY' | 'DD/MM/YYYY';
-
 /** How a core's own export maps to the fields of a transaction. */
-export interface FileMapping extends CsvForm {
+export interface FileMapping extends FileForm {
   /** The file's column of a field. A field that is not named has no column. */
   readonly columns: Readonly<Record<string, string>>;
   /** Fields with the same value in every row. */
   readonly constants: Readonly<Record<string, string>>;
-  readonly dates: DateForm;
-  readonly decimal: '.' | ',';
   /** `asIs`: a credit is positive. `debitsPositive`: a debit is. `column`: a column marks the debits of unsigned amounts. */
   readonly sign: 'asIs' | 'debitsPositive' | { readonly column: string; readonly debit: string };
   /** The core's words for the kinds. */
   readonly kinds: Readonly<Record<string, CoreKind>>;
-}
-
-export class MappingError extends Error {
-  override readonly name = 'MappingError';
 }
 
 export const fileFields = [
@@ -57,13 +55,6 @@ export const ownMapping: FileMapping = {
   kinds: {},
 };
 
-const choices = {
-  encoding: ['utf-8', 'windows-1252'],
-  delimiter: [',', ';', '\t', '|'],
-  dates: ['YYYY-MM-DD', 'YYYYMMDD', 'MM/DD/YYYY', 'DD.MM.YYYY', 'DD/MM/YYYY'],
-  decimal: ['.', ','],
-} as const;
-
 /** Reads columns.json. MappingError with a sentence for the operator. */
 export async function readMapping(file: string): Promise<FileMapping> {
   const text = await readFile(file, 'utf8');
@@ -78,17 +69,9 @@ export async function readMapping(file: string): Promise<FileMapping> {
 function mappingOf(value: unknown): FileMapping {
   const given = objectOf(value, 'The mapping');
   const unknown = Object.keys(given).filter(
-    (name) => !['columns', 'constants', 'kinds', 'sign', ...Object.keys(choices)].includes(name),
+    (name) => !['columns', 'constants', 'kinds', 'sign', ...formParts].includes(name),
   );
   if (unknown.length > 0) throw new MappingError(`${unknown.join(', ')} is not a part of a mapping.`);
-  const choose = <Name extends keyof typeof choices>(name: Name): (typeof choices)[Name][number] => {
-    const chosen = given[name] ?? choices[name][0];
-    if ((choices[name] as readonly unknown[]).includes(chosen))
-      return chosen as (typeof choices)[Name][number];
-    throw new MappingError(
-      `${name} must be one of ${choices[name].map((one) => JSON.stringify(one)).join(', ')}.`,
-    );
-  };
   const texts = (name: string) => textsOf(given[name] ?? {}, name);
   const fields = (name: 'columns' | 'constants') => {
     const named = texts(name);
@@ -101,10 +84,7 @@ function mappingOf(value: unknown): FileMapping {
   const wrong = Object.values(kinds).filter((kind) => !(coreKinds as readonly string[]).includes(kind));
   if (wrong.length > 0) throw new MappingError(`kinds: must be some of ${coreKinds.join(', ')}.`);
   return {
-    encoding: choose('encoding'),
-    delimiter: choose('delimiter'),
-    dates: choose('dates'),
-    decimal: choose('decimal'),
+    ...readForm(given),
     columns: fields('columns'),
     constants: fields('constants'),
     sign: signOf(given.sign ?? 'asIs'),
@@ -117,16 +97,4 @@ function signOf(sign: unknown): FileMapping['sign'] {
   const { column, debit } = textsOf(sign, 'sign');
   if (column !== undefined && debit !== undefined) return { column, debit };
   throw new MappingError('sign must be "asIs", "debitsPositive" or {"column": …, "debit": …}.');
-}
-
-function objectOf(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw new MappingError(`${what} must be an object.`);
-}
-
-function textsOf(value: unknown, what: string): Record<string, string> {
-  const given = objectOf(value, what);
-  if (Object.values(given).every((one) => typeof one === 'string')) return given as Record<string, string>;
-  throw new MappingError(`${what} must have texts as values.`);
 }

@@ -1,6 +1,7 @@
-import { instantOf, isLocalDate, type LocalDate } from '../../institutions/index.ts';
+import { type DateForm, dayIn, MappingError, plainNumber, splitDate } from '../../core-system/index.ts';
+import { instantOf } from '../../institutions/index.ts';
 import { CsvError, readCsv } from '../../shared/text/csv.ts';
-import { type DateForm, type FileMapping, fileFields, MappingError } from './file-mapping.ts';
+import { type FileMapping, fileFields } from './file-mapping.ts';
 import type { Line } from './lines.ts';
 import { type LineRules, readTransactionLine, type TransactionLine } from './transaction-line.ts';
 
@@ -92,37 +93,6 @@ function valueIn(
     default:
       return text;
   }
-}
-
-/** Without separators of thousands, with a point; `1.234,50-` is -1234.50. */
-function plainNumber(text: string, decimal: '.' | ','): string {
-  const thousands = decimal === '.' ? ',' : '.';
-  const plain = text.replaceAll(thousands, '').replace(decimal, '.').replace(/^\+/, '');
-  const [, digits] = /^([0-9.]+)-$/.exec(plain) ?? [];
-  const signed = digits === undefined ? plain : `-${digits}`;
-  return signed.replace(/^(-?)0+(?=[0-9])/, '$1').replace(/^(-?)\./, '$10.');
-}
-
-const forms: Readonly<Record<DateForm, RegExp>> = {
-  'YYYY-MM-DD': /^(?<y>[0-9]{4})-(?<m>[0-9]{2})-(?<d>[0-9]{2})(?<rest>.*)$/,
-  YYYYMMDD: /^(?<y>[0-9]{4})(?<m>[0-9]{2})(?<d>[0-9]{2})(?<rest>.*)$/,
-  'MM/DD/YYYY': /^(?<m>[0-9]{1,2})\/(?<d>[0-9]{1,2})\/(?<y>[0-9]{4})(?<rest>.*)$/,
-  'DD/MM/YYYY': /^(?<d>[0-9]{1,2})\/(?<m>[0-9]{1,2})\/(?<y>[0-9]{4})(?<rest>.*)$/,
-  'DD.MM.YYYY': /^(?<d>[0-9]{1,2})\.(?<m>[0-9]{1,2})\.(?<y>[0-9]{4})(?<rest>.*)$/,
-};
-
-function splitDate(
-  text: string,
-  form: DateForm,
-): { readonly day: LocalDate; readonly rest: string } | undefined {
-  const { y = '', m = '', d = '', rest = '' } = forms[form].exec(text)?.groups ?? {};
-  const day = `${y}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
-  return isLocalDate(day) ? { day, rest } : undefined;
-}
-
-function dayIn(text: string, form: DateForm): LocalDate | undefined {
-  const found = splitDate(text, form);
-  return found?.rest === '' ? found.day : undefined;
 }
 
 /** A date, alone or with a time of the institution's clock. A moment with an offset is taken as it is. */

@@ -2,6 +2,8 @@ import path from 'node:path';
 import { currencyDecimals, formatMinor } from '../../ledger/index.ts';
 import { CsvError, readCsv } from '../../shared/text/csv.ts';
 import { isReadable } from '../../shared/text/readable-text.ts';
+import { type ExtractMapping, translator } from './extract-mapping.ts';
+import type { TableShape } from './table-shape.ts';
 
 /** The place of a value. */
 export interface Place {
@@ -120,23 +122,27 @@ export class Row {
   }
 }
 
-export interface TableShape {
-  readonly file: string;
-  readonly columns: readonly string[];
-  readonly optional?: readonly string[];
+/** The receivers of the errors of a file, and its form if it is a core's own. */
+interface Reading {
+  readonly values: ErrorList;
+  readonly broken?: ErrorList;
+  readonly mapping?: ExtractMapping | undefined;
 }
 
 /**
  * The rows of a CSV file (RFC 4180) in UTF-8, some thousands at a time. The file has exactly these columns in any order, and any
- * of the `optional` ones. Errors of its values are added to `values`; errors that make the file unreadable as a table are added to
+ * of the `optional` ones; with a mapping, it has the core's columns instead, and others are left out. Errors of its values are added to `values`; errors that make the file unreadable as a table are added to
  * `broken`, because they cause errors in its values and in files that refer to it.
  */
 export async function* readRows(
   folder: string,
-  { file, columns, optional = [] }: TableShape,
-  { values: errors, broken = errors }: { readonly values: ErrorList; readonly broken?: ErrorList },
+  shape: TableShape,
+  { values: errors, broken = errors, mapping }: Reading,
 ): AsyncGenerator<Row[]> {
+  const { file, columns, optional = [] } = shape;
+  const translate = mapping && translator(mapping, shape);
   let header: string[] | undefined;
+  let width = 0;
   let places = new Map<string, number>();
   const fail = (line: number, expected: string) => {
     broken.push(`${file}:${line}: expected ${expected}`);
@@ -156,16 +162,16 @@ export async function* readRows(
     if (header.some((name) => !all.includes(name))) fail(1, `no columns except ${all.join(', ')}`);
   };
   try {
-    for await (const records of readCsv(path.join(folder, file))) {
+    for await (const records of readCsv(path.join(folder, file), mapping?.form)) {
       const rows: Row[] = [];
-      for (const { line, values } of records) {
+      for (const { line, values: given } of records) {
+        const values = translate?.(given, header === undefined) ?? given;
         if (header === undefined) {
+          width = given.length;
           readHeader(values);
           continue;
         }
-        if (values.length !== header.length) {
-          fail(line, `${header.length} values, found ${values.length}`);
-        }
+        if (given.length !== width) fail(line, `${width} values, found ${given.length}`);
         rows.push(new Row({ places, fail: failValue }, { line, values }));
       }
       yield rows;

@@ -7,7 +7,8 @@ import {
   isTimeZone,
 } from '../../institutions/index.ts';
 import { publicId } from '../../shared/public-id.ts';
-import type { Row, TableShape } from './extract-table.ts';
+import type { Row } from './extract-table.ts';
+import type { TableShape } from './table-shape.ts';
 
 /** One line of persons.csv. All amounts in this file are minor units. */
 export interface PersonRecord {
@@ -309,6 +310,9 @@ export const accountShape: TableShape = {
   optional: optionalAccountColumns,
 };
 export const holderShape: TableShape = { file: 'holders.csv', columns: holderColumns };
+
+/** The files that a core exports; institution.csv is the operator's. */
+export const coreShapes = [personShape, memberShape, memberPersonShape, accountShape, holderShape];
 
 /** PCI DSS 3.4: only the last four digits of a card number may be shown, so an extract holds no more. */
 function refuseCardNumbers(row: Row): void {

@@ -12,7 +12,7 @@ import {
   selectWrongMemberPersons,
 } from './check-queries.ts';
 import { forEachRange, type Staging } from './ranges.ts';
-import { type Complaints, type StageContents, stageExtract } from './stage-extract.ts';
+import { type Complaints, type StageContents, type StagedFiles, stageExtract } from './stage-extract.ts';
 import { analyzeImported } from './stage-queries.ts';
 
 const rowsAtOnce = 5_000;
@@ -27,7 +27,7 @@ export interface SoundStage {
 /** Reads an extract into the stage and checks it there. Throws ExtractRejectedError with its errors. */
 export async function readIntoStage(
   staging: Staging,
-  extract: { readonly folder: string; readonly complaints: Complaints },
+  extract: StagedFiles,
   onProgress: (step: 'reading' | 'checking', done: number, of: number) => Promise<void> | void,
 ): Promise<SoundStage> {
   const { complaints } = extract;

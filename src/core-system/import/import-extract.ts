@@ -8,7 +8,8 @@ import {
   updateInstitution,
 } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Session } from '../../storage/index.ts';
-import { ExtractRejectedError } from '../extract/extract.ts';
+import { coreShapes, ExtractRejectedError } from '../extract/extract.ts';
+import { readExtractMapping } from '../extract/extract-mapping.ts';
 import { openInternalAccounts } from '../internal-accounts.ts';
 import { checkAgainstBefore, readIntoStage } from './check-stage.ts';
 import {
@@ -19,7 +20,13 @@ import {
   suspiciousRemovals,
 } from './import-plan.ts';
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
-import { Complaints, type Heading, readHeading, type StageContents } from './stage-extract.ts';
+import {
+  Complaints,
+  type Heading,
+  readHeading,
+  type StageContents,
+  type StagedFiles,
+} from './stage-extract.ts';
 import {
   awaitImportLock,
   clearStage,
@@ -52,6 +59,8 @@ export interface ImportOptions {
   readonly asOf?: Date;
   /** Carries out removals that look like a truncated file. */
   readonly allowRemovals?: boolean;
+  /** The mapping of the columns of a core's own files; default: extract-columns.json of the folder, if it exists. */
+  readonly columns?: string;
   /** Stops after the plan. */
   readonly dryRun?: boolean;
   readonly origin?: Origin;
@@ -94,6 +103,7 @@ export async function importExtract(
 ): Promise<ImportReport> {
   return deps.database.session(async (session) => {
     const complaints = new Complaints();
+    const mapping = await readExtractMapping(folder, coreShapes, options.columns);
     const heading = await readHeading(folder, complaints);
     const { code } = heading;
     if (!(await session.directory((db) => tryImportLock(db, code)))) {
@@ -102,7 +112,7 @@ export async function importExtract(
     }
     try {
       await clearRuns(session, code);
-      return await importStaged({ deps, session, options }, { folder, heading, complaints });
+      return await importStaged({ deps, session, options }, { folder, heading, complaints, mapping });
     } finally {
       // A lost connection has released its lock, and the next import clears the stage.
       await clearRuns(session, code).catch(() => {});
@@ -132,17 +142,17 @@ interface Run {
 
 async function importStaged(
   run: Run,
-  extract: { readonly folder: string; readonly heading: Heading; readonly complaints: Complaints },
+  extract: StagedFiles & { readonly heading: Heading },
 ): Promise<ImportReport> {
   const { deps, session, options } = run;
-  const { folder, heading, complaints } = extract;
+  const { heading, complaints } = extract;
   const { code, settings } = heading;
   const report = (step: Progress['step'], done: number, of: number) =>
     options.onProgress?.({ step, done: Math.min(done, of), of });
   const known = await session.directory((db) => findInstitutionByCode(db, code));
   const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId));
   const staging = { session, institutionId: stageId };
-  const { contents, unheld } = await readIntoStage(staging, { folder, complaints }, report);
+  const { contents, unheld } = await readIntoStage(staging, extract, report);
   if (settings === undefined)
     throw new Error('core-system: an extract without an institution was not rejected');
   if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejectedError([deps.demoOnly]);

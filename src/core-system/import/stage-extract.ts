@@ -5,6 +5,7 @@ import { blockBytes } from '../../shared/text/csv.ts';
 import { ErrorsByKind } from '../extract/errors-by-kind.ts';
 import {
   accountShape,
+  coreShapes,
   ExtractRejectedError,
   holderShape,
   institutionShape,
@@ -20,7 +21,9 @@ import {
   readMemberPerson,
   readPerson,
 } from '../extract/extract.ts';
-import { misfit, type Row, readRows, type TableShape } from '../extract/extract-table.ts';
+import type { ExtractMapping } from '../extract/extract-mapping.ts';
+import { misfit, type Row, readRows } from '../extract/extract-table.ts';
+import type { TableShape } from '../extract/table-shape.ts';
 import type { Staging } from './ranges.ts';
 import {
   accountStage,
@@ -55,14 +58,7 @@ export interface StageContents {
   readonly currencies: ReadonlySet<string>;
 }
 
-const extractFiles = [
-  institutionShape,
-  personShape,
-  memberShape,
-  memberPersonShape,
-  accountShape,
-  holderShape,
-].map(({ file }) => file);
+const extractFiles = [institutionShape, ...coreShapes].map(({ file }) => file);
 
 /** The errors of an extract, collected while it is read. */
 export class Complaints {
@@ -92,6 +88,14 @@ export async function readHeading(folder: string, complaints: Complaints): Promi
   return { code: settings.code.slice(0, 100), settings, named: namedSettings(row), asOf: readAsOf(row) };
 }
 
+/** The files to read, with the receiver of their errors. */
+export interface StagedFiles {
+  readonly folder: string;
+  readonly complaints: Complaints;
+  /** Without it, the files have the extract's own form. */
+  readonly mapping?: ExtractMapping | undefined;
+}
+
 export type OnBlock = (done: number, of: number) => Promise<void> | void;
 
 /**
@@ -100,9 +104,10 @@ export type OnBlock = (done: number, of: number) => Promise<void> | void;
  */
 export async function stageExtract(
   { session, institutionId }: Staging,
-  { folder, complaints }: { readonly folder: string; readonly complaints: Complaints },
+  { folder, complaints, mapping }: StagedFiles,
   onBlock: OnBlock,
 ): Promise<StageContents> {
+  const { values, broken } = complaints;
   const currencies = new Set<string>();
   let figures = 0;
   const blocks = await countBlocks(folder);
@@ -115,7 +120,7 @@ export async function stageExtract(
   ): Promise<number> => {
     let count = 0;
     let adding = Promise.resolve();
-    for await (const rows of readRows(folder, shape, complaints)) {
+    for await (const rows of readRows(folder, shape, { values, broken, mapping })) {
       const staged = rows.map((row) => ({ line: row.line, item: read(row) }));
       count += staged.length;
       // The next block is read while the database inserts this one.

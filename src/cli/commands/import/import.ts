@@ -3,7 +3,12 @@ import path from 'node:path';
 import { Command } from 'commander';
 import type { AppContext } from '../../../app/context.ts';
 import { exists, transactionsFile } from '../../../core-connection/index.ts';
-import { type ImportPlan, ImportRefusedError, importExtract } from '../../../core-system/index.ts';
+import {
+  type ImportPlan,
+  ImportRefusedError,
+  importExtract,
+  MappingError,
+} from '../../../core-system/index.ts';
 import type { CommandOrigin } from '../../../events/index.ts';
 import { readMoment } from '../../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
@@ -17,6 +22,7 @@ interface Options {
   readonly dryRun?: boolean;
   readonly institution?: string;
   readonly columns?: string;
+  readonly extractColumns?: string;
 }
 
 export function importCommand(): Command {
@@ -29,6 +35,10 @@ export function importCommand(): Command {
     .option(
       '--columns <file>',
       'for transactions: the mapping of their columns (default: columns.json beside them)',
+    )
+    .option(
+      '--extract-columns <file>',
+      "for an extract with a core's own columns: their mapping (default: extract-columns.json of the folder, if it exists)",
     )
     .option('--dry-run', 'print the rows to add, change and remove, and stop')
     .option(
@@ -71,8 +81,10 @@ async function importFolder(
 ): Promise<string> {
   const progress = progressTo(process.stderr);
   try {
+    const { extractColumns, columns: _, ...others } = options;
     const report = await importExtract(context, folder, {
-      ...options,
+      ...others,
+      ...(extractColumns !== undefined && { columns: extractColumns }),
       origin,
       onPlan: (plan) => {
         progress.end();
@@ -91,7 +103,8 @@ async function importFolder(
     return report.code;
   } catch (error) {
     progress.end();
-    if (error instanceof ImportRefusedError) throw new CommandError(error.message);
+    if (error instanceof ImportRefusedError || error instanceof MappingError)
+      throw new CommandError(error.message);
     throw error;
   }
 }
