@@ -65,6 +65,7 @@ Without a ROW, all rows run except institutions, which takes two minutes, and la
   node bench/revocations.ts [MEMBERS]      the time of a revocation during an import
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
   node bench/metrics.ts [ROUNDS] [SECONDS] the cost of the metrics, in turns with a service without them
+  node bench/core-search.ts [ENTRIES]      searches in one account's history, in pages of it
   node bench/import.ts [MEMBERS ...]       the cost of an import, relative to COPY
 
 pgbench runs the handwritten transactions and wrk the steady load over HTTP, if they are on the PATH;
