@@ -1693,7 +1693,7 @@ create table member_sessions (
   constraint member_sessions_by_secret UNIQUE (institution_id, secret_hash),
   constraint member_sessions_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint member_sessions_lifetime CHECK (expires_at <= (created_at + '12:00:00'::interval) AND authenticated_at <= last_used_at),
-  constraint member_sessions_methods_check CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text]),
+  constraint member_sessions_methods_check CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
   constraint member_sessions_secret_hash_check CHECK (length(secret_hash) = 32),
   constraint member_sessions_user_agent_check CHECK (length(user_agent) <= 256)
 );
@@ -1747,6 +1747,7 @@ create table authorization_grants (
   exchanged_at      timestamp with time zone,
   kept_until        timestamp with time zone not null,
   key_thumbprint    text collate "C",
+  methods           text[] not null default ARRAY['pwd'::text],
   constraint authorization_grants_pkey PRIMARY KEY (institution_id, grant_id),
   constraint authorization_grants_by_code UNIQUE (institution_id, code_hash),
   constraint authorization_grants_by_request UNIQUE (institution_id, request_id),
@@ -1757,6 +1758,7 @@ create table authorization_grants (
   constraint authorization_grants_code_hash_check CHECK (length(code_hash) = 32),
   constraint authorization_grants_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint authorization_grants_lifetime CHECK (expires_at <= (created_at + '00:01:00'::interval)),
+  constraint authorization_grants_methods CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
   constraint authorization_grants_nonce_check CHECK (length(nonce) <= 512)
 );
 CREATE INDEX authorization_grants_by_end ON authorization_grants USING btree (institution_id, kept_until);
@@ -1764,6 +1766,7 @@ CREATE INDEX authorization_grants_of_consent ON authorization_grants USING btree
 comment on table authorization_grants is 'Grants of members to apps, one a sign-in. The code is exchanged once; the tokens that come of it carry grant_id as their sid.';
 comment on column authorization_grants.kept_until is 'Until the last token that came of it has expired.';
 comment on column authorization_grants.key_thumbprint is 'The key that the tokens must be bound to (RFC 9449 section 10); null: the app named none.';
+comment on column authorization_grants.methods is 'How the member proved who they are (RFC 8176), for the claim amr.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- audit chain
@@ -2050,6 +2053,49 @@ create unlogged table dpop_proofs (
 CREATE INDEX dpop_proofs_by_expiry ON dpop_proofs USING btree (institution_id, expires_at);
 comment on table dpop_proofs is 'Replay cache: each proof of a key is accepted once.';
 comment on column dpop_proofs.proof_hash is 'SHA-256 of the key''s thumbprint and the proof''s jti.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- passkeys
+
+create table passkeys (
+  institution_id  integer not null,
+  passkey_id      uuid not null,
+  credential_id   bytea not null,
+  user_key        bigint not null,
+  place           smallint not null,
+  public_key      bytea not null,
+  sign_count      bigint not null,
+  is_synced       boolean not null,
+  name            text not null,
+  created_at      timestamp with time zone not null,
+  last_used_at    timestamp with time zone,
+  constraint passkeys_pkey PRIMARY KEY (institution_id, passkey_id),
+  constraint passkeys_by_credential UNIQUE (institution_id, credential_id),
+  constraint passkeys_by_place UNIQUE (institution_id, user_key, place),
+  constraint passkeys_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint passkeys_credential_id_check CHECK (length(credential_id) >= 1 AND length(credential_id) <= 1023),
+  constraint passkeys_name CHECK (length(name) >= 1 AND length(name) <= 64 AND name = btrim(name) AND name !~ '[[:cntrl:]]'::text),
+  constraint passkeys_place CHECK (place >= 1 AND place <= 10),
+  constraint passkeys_public_key_check CHECK (length(public_key) >= 1 AND length(public_key) <= 2048),
+  constraint passkeys_sign_count CHECK (sign_count >= 0 AND sign_count <= '4294967295'::bigint),
+  constraint passkeys_used CHECK (last_used_at >= created_at)
+);
+comment on table passkeys is 'Public keys with which members sign in, at most ten each. The private key never leaves the member''s device or its maker''s cloud.';
+comment on column passkeys.credential_id is 'The id that the authenticator gave.';
+comment on column passkeys.place is 'One of the member''s ten.';
+comment on column passkeys.public_key is 'COSE key (RFC 9052).';
+comment on column passkeys.sign_count is 'The last signature counter; 0 from authenticators that have none.';
+comment on column passkeys.is_synced is 'Its maker copies it among the member''s devices, so it is no proof of one device.';
+
+create table passkey_challenges (
+  institution_id  integer not null,
+  challenge       bytea not null,
+  expires_at      timestamp with time zone not null,
+  constraint passkey_challenges_pkey PRIMARY KEY (institution_id, challenge),
+  constraint passkey_challenges_challenge CHECK (length(challenge) = 32)
+);
+CREATE INDEX passkey_challenges_by_end ON passkey_challenges USING btree (institution_id, expires_at);
+comment on table passkey_challenges is 'Challenges that a passkey answered: each counts once. A challenge travels sealed in its page until then.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -2854,6 +2900,20 @@ begin
   if new.key_thumbprint is null and (
     select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
     raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_passkey()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.sign_count <= old.sign_count and (new.sign_count, old.sign_count) <> (0, 0) then
+    raise exception 'passkey %: the counter % does not follow %', old.passkey_id, new.sign_count, old.sign_count
+      using errcode = 'SD211';
   end if;
   return new;
 end
@@ -4522,6 +4582,11 @@ CREATE TRIGGER core_breaks_adjusted BEFORE UPDATE ON core_breaks FOR EACH ROW WH
 CREATE TRIGGER core_breaks_closed_for_good BEFORE UPDATE ON core_breaks FOR EACH ROW WHEN (old.closed_at IS NOT NULL) EXECUTE FUNCTION refuse_change_of_closed_break();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: passkeys
+
+CREATE TRIGGER passkeys_count BEFORE UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table persons enable row level security, force row level security;
@@ -4808,6 +4873,14 @@ alter table dpop_proofs enable row level security, force row level security;
 create policy institution on dpop_proofs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on dpop_proofs for select to sharedraft_backup using (true);
 
+alter table passkeys enable row level security, force row level security;
+create policy institution on passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on passkeys for select to sharedraft_backup using (true);
+
+alter table passkey_challenges enable row level security, force row level security;
+create policy institution on passkey_challenges using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on passkey_challenges for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -4903,3 +4976,5 @@ grant delete, insert, select on staged_core_balances to sharedraft_service;
 grant delete, insert, select on staged_core_postings to sharedraft_service;
 grant insert, select, update on hashing_key to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
+grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
+grant delete, insert, select on passkey_challenges to sharedraft_service;

@@ -211,6 +211,8 @@ export interface AuthorizationServerMetadata {
   request_uri_parameter_supported: boolean;
   /** False. */
   claims_parameter_supported: boolean;
+  /** Values of `acr_values`: `phr` is a passkey. */
+  acr_values_supported: readonly string[];
   /** Claims of ID tokens and of the member. */
   claims_supported: readonly string[];
   /** `public`: `sub` is the same to every client. */

@@ -5,6 +5,7 @@ import {
   acknowledgeCode,
   activateMember,
   activationCode,
+  addPasskey,
   answerConsent,
   authorizationServerMetadata,
   authorize,
@@ -23,11 +24,14 @@ import {
   logOut,
   logOutEverywhere,
   OAuthError,
+  openSecurityPage,
   pushRequest,
   type RawTokenRequest,
   refusalFor,
+  removePasskey,
   revokeToken,
   signIn,
+  signInWithPasskey,
   withdrawConsent,
 } from '../auth/index.ts';
 import {
@@ -254,6 +258,10 @@ function servicesOf(
     signIn: {
       authorize: (parameters, browser) => authorize(auth, parameters, browser),
       signIn: (sent, browser) => signIn(auth, sent, browser),
+      signInWithPasskey: (sent, browser) => signInWithPasskey(auth, sent, browser),
+      openSecurityPage: (parameters, browser) => openSecurityPage(auth, parameters, browser),
+      addPasskey: (sent, browser) => addPasskey(auth, sent, browser),
+      removePasskey: (sent, browser) => removePasskey(auth, sent, browser),
       answerConsent: (sent, browser) => answerConsent(auth, sent, browser),
       logOut: (parameters, browser) => logOut(auth, parameters, browser),
       logOutEverywhere: (institutionIds, browser) => logOutEverywhere(auth, institutionIds, browser),

@@ -14,6 +14,7 @@ export {
   pushRequest,
   type Step,
   signIn,
+  signInWithPasskey,
 } from './authorization/authorize.ts';
 export { type Logout, logOut, logOutEverywhere } from './authorization/logout.ts';
 export { isRedirectUri, redirectUriRule } from './authorization/redirect-uri.ts';
@@ -74,6 +75,10 @@ export {
 } from './one-time-codes/code-handover.ts';
 export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
 export { eraseCodes } from './one-time-codes/erase-codes.ts';
+export type { ListedPasskey } from './passkeys/passkey-queries.ts';
+export { erasePasskeys } from './passkeys/passkey-queries.ts';
+export { relyingPartyOf } from './passkeys/relying-party.ts';
+export { addPasskey, openSecurityPage, removePasskey, securityPath } from './passkeys/security-page.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,

@@ -3,6 +3,7 @@ import { deleteOldGrants } from './authorization/grant-queries.ts';
 import { deleteExpiredClientAssertions } from './clients/replay-cache.ts';
 import type { AuthDeps } from './deps.ts';
 import { deleteExpiredProofs } from './dpop/proof-queries.ts';
+import { deleteExpiredChallenges } from './passkeys/passkey-queries.ts';
 import { deleteExpiredAssertions } from './providers/replay-cache.ts';
 import { deleteEndedTokens } from './refresh/refresh-queries.ts';
 import { deleteExpiredSessions } from './sessions/session-queries.ts';
@@ -19,6 +20,7 @@ export async function runAuthMaintenance(
     await deleteExpiredProofs(db, now);
     await deleteEndedTokens(db, now);
     await deleteExpiredSessions(db, now);
+    await deleteExpiredChallenges(db, now);
     await deleteOldGrants(db, now);
   });
 }

@@ -189,6 +189,19 @@ export interface SignInServices {
     sent: { readonly request: string; readonly username: string; readonly password: string },
     browser: Browser,
   ): Promise<Step>;
+  signInWithPasskey(
+    sent: { readonly request: string; readonly credential: string },
+    browser: Browser,
+  ): Promise<Step>;
+  openSecurityPage(parameters: Parameters, browser: Browser): Promise<Step>;
+  addPasskey(
+    sent: { readonly request: string; readonly credential: string; readonly name: string },
+    browser: Browser,
+  ): Promise<Step>;
+  removePasskey(
+    sent: { readonly request: string; readonly passkeyId: string },
+    browser: Browser,
+  ): Promise<Step>;
   /** `consentDays` undefined refuses. */
   answerConsent(
     sent: { readonly request: string; readonly consentDays: number | undefined },

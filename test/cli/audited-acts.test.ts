@@ -111,9 +111,16 @@ const writes: Readonly<Record<string, Trace>> = {
   issueToken: ['login', 'client_token', 'token_request', 'user.locked', 'user.password_ended'],
   revokeToken: ['token.revoked'],
   introspectToken: reads,
-  // The pages have no operation: authorization.granted, consent.granted, session.ended.
+  // The pages have no operation: authorization.granted, consent.granted, session.ended, passkey.added, passkey.removed.
   pushAuthorizationRequest: reads,
-  withdrawConsent: ['consent.ended', 'authorization.granted', 'consent.granted', 'session.ended'],
+  withdrawConsent: [
+    'consent.ended',
+    'authorization.granted',
+    'consent.granted',
+    'session.ended',
+    'passkey.added',
+    'passkey.removed',
+  ],
   updateAlertPreferences: ['alert.preferences_changed'],
   markAlert: ['alert.marked'],
   createWebhook: ['webhook.created'],

@@ -92,6 +92,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   activations: { owner: 'auth' },
   member_sessions: { owner: 'auth' },
+  passkeys: { owner: 'auth' },
+  passkey_challenges: { owner: 'auth' },
   consents: { owner: 'auth' },
   authorization_grants: { owner: 'auth' },
   email_codes: { owner: 'auth' },

@@ -101,6 +101,10 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     signIn: {
       authorize: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       signIn: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      signInWithPasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      openSecurityPage: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      addPasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      removePasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       answerConsent: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       logOut: async () => ({ kind: 'ask' }),
       logOutEverywhere: async () => ({ kind: 'left', to: undefined, institutionIds: [] }),

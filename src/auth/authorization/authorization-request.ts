@@ -23,6 +23,8 @@ export interface AuthorizationRequest {
   readonly prompts: readonly Prompt[];
   readonly maxAgeSeconds?: number | undefined;
   readonly loginHint?: string | undefined;
+  /** The member goes to the page of security, and no code comes of the request. */
+  readonly isForSecurityPage?: true;
 }
 
 /** Reads one parameter; undefined if it is absent or empty. Throws OAuthError `invalid_request` for NUL. */

@@ -6,11 +6,14 @@ import { authenticateClient } from '../clients/client-authentication.ts';
 import { selectCurrentConsent } from '../consents/consent-queries.ts';
 import type { AuthDeps } from '../deps.ts';
 import { readProof, useProof } from '../dpop/check-proof.ts';
+import type { ListedPasskey } from '../passkeys/passkey-queries.ts';
+import { provePasskey } from '../passkeys/prove-passkey.ts';
+import { relyingPartyOf, requestOptions } from '../passkeys/relying-party.ts';
 import { type Browser, browserHash, type NewCookies, newSecret } from '../sessions/browser.ts';
 import type { SessionRow } from '../sessions/session-queries.ts';
 import { beginSession, findSession, leaveSession } from '../sessions/sessions.ts';
 import { networkOf } from '../sign-in/network.ts';
-import { provePassword } from '../sign-in/prove-password.ts';
+import { type ProvenMember, provePassword } from '../sign-in/prove-password.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
 import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
@@ -43,9 +46,23 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly kind: 'sign_in';
       readonly username: string | undefined;
       readonly isRefused: boolean;
+      /** PublicKeyCredentialRequestOptionsJSON. */
+      readonly passkeyOptions: object;
     } & PageFacts)
   | ({ readonly kind: 'consent'; readonly scopes: readonly string[] } & PageFacts)
+  | ({ readonly kind: 'security' } & SecurityFacts)
 );
+
+/** A member's own page at the institution. */
+interface SecurityFacts {
+  readonly institutionName: string;
+  /** The hidden field that the page's forms send back. */
+  readonly request: string;
+  readonly passkeys: readonly ListedPasskey[];
+  /** PublicKeyCredentialCreationOptionsJSON; undefined if the member has as many passkeys as allowed. */
+  readonly creationOptions: object | undefined;
+  readonly outcome: 'added' | 'removed' | 'refused' | undefined;
+}
 
 /** Parameters of a query or a form; the names that came more than once stand beside them. */
 export interface Parameters {
@@ -148,6 +165,34 @@ export async function signIn(
     return undefined;
   });
   if (member === undefined) return signInPage(deps, { request, client, browser, refused: username });
+  return signedIn(deps, { request, client, browser, member });
+}
+
+/** Sign-in by passkey on the page of a request, in place of a password. A refused passkey shows the page again, with a new challenge. */
+export async function signInWithPasskey(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly credential: string },
+  browser: Browser,
+): Promise<Step> {
+  const { request, challenge, expiresAtMillis } = openPage(deps, sent.request, browser);
+  const { institutionId, clientId } = request;
+  const client = await activeClient(deps, institutionId, clientId);
+  const { credential } = sent;
+  const { origin } = browser;
+  const expiresAt = new Date(expiresAtMillis);
+  const attempt = { institutionId, clientId, credential, challenge, expiresAt, origin };
+  const member = await provePasskey(deps, attempt);
+  const refused = request.loginHint ?? '';
+  if (member === undefined) return signInPage(deps, { request, client, browser, refused });
+  return signedIn(deps, { request, client, browser, member });
+}
+
+/** Begins a new session in place of the browser's old one, so that none can be planted. */
+async function signedIn(
+  deps: AuthDeps,
+  { request, client, browser, member }: Way & { readonly member: ProvenMember },
+): Promise<Step> {
+  const { institutionId } = request;
   const before = await findSession(deps, institutionId, browser);
   if (before !== undefined) await leaveSession(deps, institutionId, { session: before, browser });
   const { session, secret } = await beginSession(deps, institutionId, { member, browser });
@@ -203,6 +248,7 @@ async function proceed(deps: AuthDeps, way: Way & { readonly fresh?: SessionRow 
       ? refusal(deps, request, new AuthorizationError(step, 'The member must sign in.'))
       : signInPage(deps, way);
   }
+  if (request.isForSecurityPage) return { kind: 'redirect', to: request.redirectUri };
   if (step === 'grant') return codeFor(deps, { ...way, session });
   if (step === 'consent') return consentPage(deps, { ...way, session });
   return refusal(deps, request, new AuthorizationError(step, 'The member must sign in or consent.'));
@@ -218,6 +264,7 @@ async function codeFor(
     consentDays,
   }: Way & { readonly session: SessionRow; readonly consentDays?: number },
 ): Promise<Step> {
+  if (request.isForSecurityPage) return { kind: 'redirect', to: request.redirectUri };
   const { isFirstParty } = client;
   const { origin } = browser;
   const code = await issueCode(deps, { request, isFirstParty, session, consentDays, origin });
@@ -229,13 +276,14 @@ async function codeFor(
   return { kind: 'redirect', to: withParameters(redirectUri, { code: code.text, state, iss: deps.issuer }) };
 }
 
-async function signInPage(
+export async function signInPage(
   deps: AuthDeps,
   { request, client, browser, refused }: Way & { readonly refused?: string },
 ): Promise<Step> {
   const { cookies, ...page } = await pageOf(deps, { request, client, browser });
   const username = refused ?? request.loginHint;
-  return { kind: 'sign_in', ...page, username, isRefused: refused !== undefined, ...cookies };
+  const passkeyOptions = requestOptions(relyingPartyOf(deps.issuer), page.challenge);
+  return { kind: 'sign_in', ...page, username, isRefused: refused !== undefined, passkeyOptions, ...cookies };
 }
 
 async function consentPage(
@@ -249,18 +297,20 @@ async function consentPage(
 async function pageOf(
   deps: AuthDeps,
   { request, client, browser, signedInAs }: Way & { readonly signedInAs?: string },
-): Promise<PageFacts & { readonly cookies: { readonly cookies?: NewCookies } }> {
+): Promise<PageFacts & { readonly challenge: string; readonly cookies: { readonly cookies?: NewCookies } }> {
   const { institutionId, redirectUri } = request;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   const secret = browser.secret ?? newSecret();
   const expiresAtMillis = deps.clock().getTime() + pageMillis;
   const bound = browserHash(deps.vault, secret);
-  const page = { kind: 'page', request, expiresAtMillis, browser: bound, signedInAs } as const;
+  const challenge = newSecret();
+  const page = { kind: 'page', request, expiresAtMillis, browser: bound, signedInAs, challenge } as const;
   return {
     institutionId,
     institutionName: institution?.name ?? '',
     clientName: client.name,
     redirectUri,
+    challenge,
     request: sealRequest(deps.vault, page),
     cookies: browser.secret === undefined ? { cookies: { browser: secret } } : {},
   };
@@ -320,7 +370,7 @@ function readRequest(
 }
 
 /** Undefined also for an empty parameter (RFC 6749 section 3.1). Throws UnsafeRequestError if client or address came twice. */
-function parameterOf({ values, repeated }: Parameters, name: string): string | undefined {
+export function parameterOf({ values, repeated }: Parameters, name: string): string | undefined {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   const decides = name === 'client_id' || name === 'redirect_uri' || name === 'request_uri';
   if (decides && repeated.includes(name)) throw new UnsafeRequestError(`${name} appears more than once.`);
@@ -329,7 +379,7 @@ function parameterOf({ values, repeated }: Parameters, name: string): string | u
   throw new UnsafeRequestError(`${name} must be a text without NUL.`);
 }
 
-async function activeClient(
+export async function activeClient(
   { database }: AuthDeps,
   institutionId: InstitutionId,
   clientId: string,

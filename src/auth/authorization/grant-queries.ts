@@ -16,6 +16,7 @@ export interface GrantRow {
   /** The key that the tokens must be bound to; null: the app named none. */
   readonly keyThumbprint: string | null;
   readonly authenticatedAt: Date;
+  readonly methods: readonly string[];
   readonly expiresAt: Date;
   readonly isExchanged: boolean;
   /** The client is on, the user may sign in, no token epoch has changed since, and the consent has not ended. */
@@ -38,6 +39,7 @@ export interface NewGrant
     | 'codeChallenge'
     | 'keyThumbprint'
     | 'authenticatedAt'
+    | 'methods'
     | 'expiresAt'
   > {
   readonly requestId: string;
@@ -51,8 +53,8 @@ const newGrant = sql(
   'auth_insert_authorization_grant',
   `insert into authorization_grants (institution_id, grant_id, request_id, code_hash, client_id, client_epoch, user_key, user_epoch,
                                      session_id, consent_id, redirect_uri, scopes, nonce, code_challenge, authenticated_at,
-                                     created_at, expires_at, kept_until, key_thumbprint)
-   select $1, $2, $3, $4, c.client_id, c.token_epoch, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18
+                                     created_at, expires_at, kept_until, key_thumbprint, methods)
+   select $1, $2, $3, $4, c.client_id, c.token_epoch, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19
    from clients c where c.institution_id = $1 and c.client_id = $5
    on conflict on constraint authorization_grants_by_request do nothing`,
 );
@@ -64,6 +66,7 @@ export async function insertGrant(db: Queryable, row: NewGrant): Promise<boolean
     ...[row.userKey, row.userEpoch, row.sessionId, row.consentId, row.redirectUri, row.scopes, row.nonce],
     ...[row.codeChallenge, row.authenticatedAt, row.createdAt, row.expiresAt, row.keptUntil],
     row.keyThumbprint,
+    row.methods,
   ]);
   return inserted.rowCount === 1;
 }
@@ -78,7 +81,8 @@ const locked = sql(
 const byCode = sql(
   'auth_authorization_grant',
   `select g.grant_id, g.client_id, g.user_key, u.user_id, g.user_epoch, g.session_id, g.redirect_uri, g.scopes, g.nonce,
-          g.code_challenge, g.key_thumbprint, g.authenticated_at, g.expires_at, g.exchanged_at is not null as is_exchanged,
+          g.code_challenge, g.key_thumbprint, g.authenticated_at, g.methods, g.expires_at,
+          g.exchanged_at is not null as is_exchanged,
           u.active and not u.locked_by_operator and u.token_epoch = g.user_epoch
             and o.active and o.token_epoch = g.client_epoch
             and (g.consent_id is null or coalesce(s.ended_at is null, false)) as is_permitted,

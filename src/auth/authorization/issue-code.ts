@@ -35,7 +35,7 @@ export async function issueCode(
 ): Promise<{ readonly text: string } | 'sent_before' | 'consent_missing'> {
   const { request, session, origin } = granted;
   const { institutionId, clientId } = request;
-  const { userKey, userId, userEpoch, sessionId, authenticatedAt } = session;
+  const { userKey, userId, userEpoch, sessionId, authenticatedAt, methods } = session;
   const text = newSecret();
   const createdAt = deps.clock();
   const after = (millis: number) => new Date(createdAt.getTime() + millis);
@@ -49,7 +49,7 @@ export async function issueCode(
       ...{ clientId, userKey, userEpoch, sessionId, consentId, redirectUri: request.redirectUri },
       ...{ scopes: request.scopes, nonce: request.nonce ?? null, codeChallenge: request.codeChallenge },
       keyThumbprint: request.keyThumbprint ?? null,
-      ...{ authenticatedAt, createdAt, expiresAt: after(codeMillis) },
+      ...{ authenticatedAt, methods, createdAt, expiresAt: after(codeMillis) },
       keptUntil: after(Math.max(deps.refreshTokens.lifetimeMillis, longestTokenMillis) + codeMillis),
     });
     if (!isNew) return 'sent_before';

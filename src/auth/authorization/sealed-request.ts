@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { InstitutionId } from '../../storage/index.ts';
 import { DecryptionError, type Vault } from '../keys/vault.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
@@ -16,7 +17,19 @@ export type SealedRequest =
       readonly browser: string;
       /** The session that the member began on this page. */
       readonly signedInAs?: string | undefined;
-    };
+      /** For a passkey. */
+      readonly challenge: string;
+    }
+  | ({ readonly kind: 'security'; readonly expiresAtMillis: number } & SecurityPage);
+
+/** The page on which a member manages passkeys. It belongs to one session. */
+export interface SecurityPage {
+  readonly institutionId: InstitutionId;
+  readonly clientId: string;
+  readonly sessionId: string;
+  /** For a new passkey. */
+  readonly challenge: string;
+}
 
 const purpose = 'authorization request';
 const longestText = 16_384;

@@ -43,7 +43,7 @@ export const authorizationCode: Grant = {
       ...{ userId, userKey, userEpoch, customerIds, authTime, familyId: grantId },
       ...(refreshToken !== undefined && { refreshToken }),
       scopes: scopesOf(grant, client),
-      idToken: { nonce: grant.nonce, sessionId: grant.sessionId },
+      idToken: { nonce: grant.nonce, sessionId: grant.sessionId, methods: grant.methods },
       ...(consentUntil !== null && { maxLifetimeSeconds: secondsUntil(consentUntil, deps.clock()) }),
     };
   },

@@ -31,7 +31,11 @@ export interface GrantLimits {
   readonly maxScopes?: readonly Scope[];
   readonly maxLifetimeSeconds?: number;
   /** An ID token stands beside the access token if the scope `openid` is granted. */
-  readonly idToken?: { readonly nonce: string | null; readonly sessionId: string };
+  readonly idToken?: {
+    readonly nonce: string | null;
+    readonly sessionId: string;
+    readonly methods: readonly string[];
+  };
 }
 
 /** One way to obtain a token. `authorize` returns the token's holder, or throws OAuthError. */

@@ -65,6 +65,24 @@ export async function endSession(db: Queryable, sessionId: string, at: Date): Pr
   return (await db.query(end, [db.institutionId, sessionId, at])).rowCount === 1;
 }
 
+const endOthers = sql(
+  'auth_end_other_sessions',
+  `update member_sessions set ended_at = $4
+   where institution_id = $1 and user_key = $2 and session_id <> $3 and ended_at is null
+   returning session_id`,
+);
+
+/** Ends the user's sessions in all browsers except one. Returns their ids. */
+export async function endOtherSessions(
+  db: Queryable,
+  { userKey, sessionId }: Pick<SessionRow, 'userKey' | 'sessionId'>,
+  at: Date,
+): Promise<string[]> {
+  const values = [db.institutionId, userKey, sessionId, at];
+  const { rows } = await db.query<{ sessionId: string }>(endOthers, values);
+  return rows.map((row) => row.sessionId);
+}
+
 const deleteExpired = sql(
   'auth_delete_expired_sessions',
   'delete from member_sessions where institution_id = $1 and expires_at <= $2',

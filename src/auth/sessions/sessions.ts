@@ -32,9 +32,9 @@ export async function beginSession(
   institutionId: InstitutionId,
   { member, browser }: { readonly member: ProvenMember; readonly browser: Browser },
 ): Promise<{ readonly session: SessionRow; readonly secret: string }> {
-  const { userKey, userId, userEpoch, provenAt: authenticatedAt } = member;
+  const { userKey, userId, userEpoch, methods, provenAt: authenticatedAt } = member;
   const secret = newSecret();
-  const session = { sessionId: randomUUID(), userKey, userEpoch, methods: ['pwd'] };
+  const session = { sessionId: randomUUID(), userKey, userEpoch, methods };
   await database.write(institutionId, (db) =>
     insertSession(db, {
       ...session,

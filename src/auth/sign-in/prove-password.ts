@@ -22,6 +22,8 @@ export interface ProvenMember extends Pick<LoginRow, 'userKey' | 'userId' | 'cus
   /** Read together with the proof. */
   readonly userEpoch: number;
   readonly provenAt: Date;
+  /** How (RFC 8176). */
+  readonly methods: readonly string[];
 }
 
 /**
@@ -53,7 +55,7 @@ async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: strin
     deps.loginBackoff.succeeded(backoffKey);
     deps.sprays.succeeded(sources, user.userKey);
     const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
-    return { userId, userKey, userEpoch, customerIds, provenAt: now };
+    return { userId, userKey, userEpoch, customerIds, provenAt: now, methods: ['pwd'] };
   }
 
   deps.loginBackoff.failed(backoffKey);

@@ -11,22 +11,30 @@ interface SignedIn {
   readonly authTime?: number | undefined;
   readonly nonce: string | null;
   readonly sessionId: string;
+  readonly methods: readonly string[];
 }
 
 /** Tells the app who signed in (OpenID Connect Core 1.0 section 2). */
 export function issueIdToken(
   { keys, clock, issuer }: AuthDeps,
   { clientId }: { readonly clientId: string },
-  { userId, authTime, nonce, sessionId }: SignedIn,
+  { userId, authTime, nonce, sessionId, methods }: SignedIn,
 ): Promise<string> {
   const issuedAt = Math.floor(clock().getTime() / 1000);
+  const acr = acrOf(methods);
   const claims = {
     ...{ iss: issuer, sub: userId, aud: clientId, iat: issuedAt, exp: issuedAt + lifetimeSeconds },
     ...(authTime !== undefined && { auth_time: authTime }),
     ...(nonce !== null && { nonce }),
-    ...{ amr: ['pwd'], sid: sessionId },
+    ...(acr !== undefined && { acr }),
+    ...{ amr: methods, sid: sessionId },
   };
   return signJwt(keys, { typ, claims });
+}
+
+/** `phr`: no other site can use the proof (OpenID Connect Extended Authentication Profile ACR Values 1.0). A password reaches no class. */
+function acrOf(methods: readonly string[]): string | undefined {
+  return methods.includes('hwk') || methods.includes('swk') ? 'phr' : undefined;
 }
 
 /** The member and the client of an ID token of ours, also of an expired one: it only hints at the member who leaves. */

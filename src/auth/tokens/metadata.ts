@@ -30,6 +30,7 @@ export interface AuthorizationServerMetadata {
   readonly request_parameter_supported: boolean;
   readonly request_uri_parameter_supported: boolean;
   readonly claims_parameter_supported: boolean;
+  readonly acr_values_supported: readonly string[];
   readonly claims_supported: readonly string[];
   readonly subject_types_supported: readonly string[];
   readonly id_token_signing_alg_values_supported: readonly string[];
@@ -44,7 +45,7 @@ export interface AuthorizationServerMetadata {
 }
 
 const claims = [
-  ...['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'amr', 'sid'],
+  ...['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'acr', 'amr', 'sid'],
   ...['name', 'given_name', 'family_name', 'email'],
 ];
 
@@ -73,6 +74,7 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     // Those of pushed requests only.
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
+    acr_values_supported: ['phr'],
     claims_supported: claims,
     // A sub is the same for every client.
     subject_types_supported: ['public'],

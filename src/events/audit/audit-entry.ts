@@ -36,6 +36,8 @@ export const auditActions = [
   'consent.granted',
   'consent.ended',
   'session.ended',
+  'passkey.added',
+  'passkey.removed',
   'provider.added',
   'provider.changed',
   'provider.removed',

@@ -1,5 +1,6 @@
 import type { Page } from '../operation.ts';
 import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
+import { scriptPage } from '../sign-in/script.ts';
 import { stylePage } from '../sign-in/style.ts';
 import { webPages } from '../web/pages.ts';
 import { docsPage, docsScript } from './docs.ts';
@@ -11,6 +12,7 @@ import { rootPage } from './root.ts';
 export const pages: readonly Page[] = [
   rootPage,
   stylePage,
+  scriptPage,
   faviconPage,
   docsPage,
   docsScript,

@@ -14,6 +14,7 @@ import {
   consentView,
   paths,
   refusedView,
+  securityView,
   signedOutView,
   signInView,
   signOutView,
@@ -70,6 +71,40 @@ export const browserRoutes: readonly BrowserRoute[] = [
   },
   {
     method: 'POST',
+    path: paths.passkeySignIn,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const { request, credential } = passkeyOf(sent);
+      return responseOf(await services.signInWithPasskey({ request, credential }, sent.browser));
+    },
+  },
+  {
+    method: 'GET',
+    path: paths.security,
+    handle: async (services, { parameters, browser }) =>
+      responseOf(await services.openSecurityPage(parameters, browser)),
+  },
+  {
+    method: 'POST',
+    path: paths.addPasskey,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const name = fieldOf(sent, 'name') ?? '';
+      return responseOf(await services.addPasskey({ ...passkeyOf(sent), name }, sent.browser));
+    },
+  },
+  {
+    method: 'POST',
+    path: paths.removePasskey,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const request = fieldOf(sent, 'request') ?? '';
+      const passkeyId = fieldOf(sent, 'passkey') ?? '';
+      return responseOf(await services.removePasskey({ request, passkeyId }, sent.browser));
+    },
+  },
+  {
+    method: 'POST',
     path: paths.consent,
     handle: async (services, sent) => {
       refuseForeignForm(sent);
@@ -114,10 +149,19 @@ function fieldOf({ parameters: { values, repeated } }: BrowserRequest, name: str
   return typeof value === 'string' && !repeated.includes(name) && !value.includes('\0') ? value : undefined;
 }
 
+function passkeyOf(sent: BrowserRequest) {
+  return { request: fieldOf(sent, 'request') ?? '', credential: fieldOf(sent, 'credential') ?? '' };
+}
+
+function viewOf(step: Exclude<Step, { kind: 'redirect' }>): View {
+  if (step.kind === 'sign_in') return signInView(step);
+  return step.kind === 'consent' ? consentView(step) : securityView(step);
+}
+
 function responseOf(step: Step): BrowserResponse {
   const cookies = step.cookies && { cookies: [step.cookies] };
   if (step.kind === 'redirect') return { redirect: step.to, ...cookies };
-  return { view: step.kind === 'sign_in' ? signInView(step) : consentView(step), ...cookies };
+  return { view: viewOf(step), ...cookies };
 }
 
 function afterLogout(logout: Logout): BrowserResponse {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { relyingPartyOf } from '../../auth/index.ts';
 import type { InstitutionId } from '../../institutions/index.ts';
 import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
@@ -22,6 +23,8 @@ export function registerSignInPages(app: FastifyInstance, services: SignInServic
         url: route.path,
         handler: async (request, reply) => {
           if (!isSafe) return sendView(reply, refusedView(400, texts.unsafe));
+          const named = route.method === 'GET' ? addressByName(publicUrl, request) : undefined;
+          if (named !== undefined) return reply.code(302).header('location', named).send();
           const response = await respond(route, services, { request, cookies }).catch(
             (error): BrowserResponse => {
               const view = errorView(error);
@@ -38,6 +41,12 @@ export function registerSignInPages(app: FastifyInstance, services: SignInServic
       });
     }
   });
+}
+
+/** The same page at `localhost`, for a demo that was opened by its address: passkeys need a name (WebAuthn level 3, section 5.1.3). */
+function addressByName(publicUrl: string, { headers: { host }, url }: FastifyRequest): string | undefined {
+  const isAddress = new URL(publicUrl).hostname === '127.0.0.1' && host?.startsWith('127.0.0.1');
+  return isAddress ? relyingPartyOf(publicUrl).origin + url : undefined;
 }
 
 /** Over http anyone on the way reads the password; only the same machine is safe. */
@@ -73,14 +82,15 @@ function respond(
   });
 }
 
-function sendView(reply: FastifyReply, { status, html, leadsTo }: View): FastifyReply {
+function sendView(reply: FastifyReply, { status, html, leadsTo, hasScript }: View): FastifyReply {
   const target = leadsTo === undefined ? '' : ` ${sourceOf(leadsTo)}`;
+  const script = hasScript ? `script-src 'self'; require-trusted-types-for 'script'; ` : '';
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
     .header(
       'content-security-policy',
-      `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
     )
     .send(html);
 }

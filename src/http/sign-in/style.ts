@@ -20,10 +20,12 @@ body {
 }
 main { width: 100%; max-width: 26rem; padding: 2.25rem; background: var(--card); border-radius: 1rem; box-shadow: 0 1px 2px #0002, 0 12px 32px #0001; }
 .brand { margin: 0 0 1.75rem; font-weight: 650; color: var(--accent); }
+h2 { margin: 1.5rem 0 0; font-size: 1.1rem; }
 h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; }
 p { margin: 0.5rem 0 0; }
 .lead { color: var(--soft); margin-bottom: 1.5rem; }
 label, legend { display: block; margin: 1.1rem 0 0.35rem; padding: 0; font-weight: 600; }
+[hidden] { display: none; }
 input:not([type=radio]) {
   width: 100%; padding: 0.7rem 0.8rem; font: inherit; color: inherit; background: transparent;
   border: 1px solid var(--line); border-radius: 0.6rem;
@@ -40,6 +42,9 @@ button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
 li { padding: 0.15rem 0; }
 .alert { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; color: var(--error); background: var(--error-page); border-radius: 0.6rem; }
+.rows { list-style: none; padding: 0; }
+.rows li { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+.done { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; border: 1px solid var(--accent); border-radius: 0.6rem; }
 .note { color: var(--soft); font-size: 0.9rem; margin-top: 1.25rem; }
 `;
 

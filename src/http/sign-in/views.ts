@@ -1,5 +1,6 @@
-import type { Step } from '../../auth/index.ts';
+import { type ListedPasskey, type Step, securityPath } from '../../auth/index.ts';
 import { type Html, html } from '../pages/template.ts';
+import { scriptUrl } from './script.ts';
 import { styleUrl } from './style.ts';
 import { texts } from './texts.ts';
 
@@ -7,6 +8,10 @@ import { texts } from './texts.ts';
 export const paths = {
   authorize: '/auth/v2/authorize',
   signIn: '/auth/v2/sign-in',
+  passkeySignIn: '/auth/v2/sign-in/passkey',
+  security: securityPath,
+  addPasskey: '/auth/v2/security/passkeys',
+  removePasskey: '/auth/v2/security/passkeys/remove',
   consent: '/auth/v2/consent',
   logout: '/auth/v2/logout',
   confirmLogout: '/auth/v2/sign-out',
@@ -20,6 +25,8 @@ export interface View {
   readonly html: string;
   /** The address to which the form leads in the end; browsers apply `form-action` to redirects too. */
   readonly leadsTo?: string;
+  /** The page loads the module of passkeys. */
+  readonly hasScript?: boolean;
 }
 
 export function signInView(step: Extract<Step, { kind: 'sign_in' }>): View {
@@ -36,9 +43,14 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <label for="password">${signIn.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${step.username !== undefined && html` autofocus`}>
 <button>${signIn.submit}</button>
+</form>
+<form method="post" action="${paths.passkeySignIn}" hidden data-ceremony="get" data-options="${JSON.stringify(step.passkeyOptions)}">
+<input type="hidden" name="request" value="${step.request}">
+<input type="hidden" name="credential">
+<button class="quiet">${signIn.passkey}</button>
 </form>`;
   return {
-    ...page(`${signIn.title} · ${step.institutionName}`, body),
+    ...page(`${signIn.title} · ${step.institutionName}`, body, { hasScript: true }),
     status: step.isRefused ? 401 : 200,
     leadsTo: step.redirectUri,
   };
@@ -70,6 +82,51 @@ export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
   };
 }
 
+/** The member's passkeys. Each change answers with this page again, and says how it went. */
+export function securityView(step: Extract<Step, { kind: 'security' }>): View {
+  const { security } = texts;
+  const { outcome, request, creationOptions } = step;
+  const body = html`
+<p class="brand">${step.institutionName}</p>
+<h1>${security.title}</h1>
+<p class="lead">${security.lead}</p>
+${outcome && html`<p class="${outcome === 'refused' ? 'alert' : 'done'}" role="${outcome === 'refused' ? 'alert' : 'status'}">${security.outcomes[outcome]}</p>`}
+<h2>${security.list}</h2>
+${step.passkeys.length === 0 && html`<p>${security.none}</p>`}
+<ul class="rows">${step.passkeys.map((one) => passkeyRow(one, request))}</ul>
+${creationOptions === undefined && html`<p class="note">${security.full}</p>`}
+${
+  creationOptions &&
+  html`<form method="post" action="${paths.addPasskey}" hidden data-ceremony="create" data-options="${JSON.stringify(creationOptions)}">
+<input type="hidden" name="request" value="${request}">
+<input type="hidden" name="credential">
+<label for="name">${security.name}</label>
+<input id="name" name="name" value="${security.defaultName}" autocomplete="off" required maxlength="64">
+<button>${security.add}</button>
+</form>
+<noscript><p class="note">${security.needsScript}</p></noscript>`
+}`;
+  const title = `${security.title} · ${step.institutionName}`;
+  return { ...page(title, body, { hasScript: true }), status: outcome === 'refused' ? 422 : 200 };
+}
+
+function passkeyRow(
+  { passkeyId, name, isSynced, createdAt, lastUsedAt }: ListedPasskey,
+  request: string,
+): Html {
+  const { security } = texts;
+  const used = lastUsedAt === null ? security.unused : security.used(dayOf(lastUsedAt));
+  return html`<li><form method="post" action="${paths.removePasskey}">
+<p><strong id="n-${passkeyId}">${name}</strong><br><span class="note">${isSynced ? security.synced : security.device} · ${security.added(dayOf(createdAt))} · ${used}</span></p>
+<input type="hidden" name="request" value="${request}">
+<button class="quiet" name="passkey" value="${passkeyId}" aria-describedby="n-${passkeyId}">${security.remove}</button>
+</form></li>`;
+}
+
+function dayOf(at: Date): string {
+  return at.toLocaleDateString(texts.language, { dateStyle: 'medium', timeZone: 'UTC' });
+}
+
 export function signOutView(): View {
   const { signOut } = texts;
   const body = html`
@@ -91,7 +148,7 @@ export function refusedView(status: number, reason: string): View {
   return { ...page(refused.title, body), status };
 }
 
-function page(title: string, body: Html): View {
+function page(title: string, body: Html, { hasScript = false } = {}): View {
   const document = html`<!doctype html>
 <html lang="${texts.language}">
 <head>
@@ -100,6 +157,7 @@ function page(title: string, body: Html): View {
 <title>${title}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleUrl}">
+${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
 </head>
 <body>
 <main>${body}
@@ -107,5 +165,5 @@ function page(title: string, body: Html): View {
 </body>
 </html>
 `;
-  return { status: 200, html: document.text };
+  return { status: 200, html: document.text, hasScript };
 }

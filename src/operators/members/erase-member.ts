@@ -1,4 +1,4 @@
-import { eraseCodes } from '../../auth/index.ts';
+import { eraseCodes, erasePasskeys } from '../../auth/index.ts';
 import {
   type AuditRetention,
   appendAudit,
@@ -73,5 +73,6 @@ export async function eraseMember(
 async function eraseLogin(tx: Transaction, userKey: bigint): Promise<number> {
   await eraseUser(tx, userKey);
   await eraseCodes(tx, userKey);
+  await erasePasskeys(tx, userKey);
   return eraseMemberEvents(tx, userKey);
 }

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { appendAudit } from '../../events/index.ts';
+import { findInstitution } from '../../institutions/index.ts';
+import { UnsafeRequestError } from '../authorization/authorization-error.ts';
+import {
+  activeClient,
+  type Parameters,
+  parameterOf,
+  type Step,
+  signInPage,
+} from '../authorization/authorize.ts';
+import { openRequest, type SecurityPage, sealRequest } from '../authorization/sealed-request.ts';
+import type { AuthDeps } from '../deps.ts';
+import { type Browser, newSecret } from '../sessions/browser.ts';
+import { endOtherSessions, type SessionRow } from '../sessions/session-queries.ts';
+import { findSession } from '../sessions/sessions.ts';
+import { deletePasskey, insertPasskey, selectPasskeys, spendChallenge } from './passkey-queries.ts';
+import { creationOptions, relyingPartyOf, userHandleOf } from './relying-party.ts';
+import { verifyEnrollment } from './verify-passkey.ts';
+
+export const securityPath = '/auth/v2/security';
+const pageMillis = 10 * 60_000;
+/** A change needs a sign-in of the last minutes, so that a device left open adds no passkey (ASVS 5.0, 7.5.1). */
+const recentMillis = 10 * 60_000;
+const mostPasskeys = 10;
+
+/** The page on which a member adds and removes passkeys. Its `client_id` names an app of the institution. Throws UnsafeRequestError. */
+export async function openSecurityPage(
+  deps: AuthDeps,
+  parameters: Parameters,
+  browser: Browser,
+): Promise<Step> {
+  const clientId = parameterOf(parameters, 'client_id');
+  const institutionId = clientId && (await deps.clientDirectory.institutionOf(clientId));
+  if (!clientId || !institutionId) throw new UnsafeRequestError('The app is not known here.');
+  const place = { institutionId, clientId };
+  const session = await findSession(deps, institutionId, browser);
+  return session !== undefined && isRecent(deps, session)
+    ? securityPage(deps, place, { session })
+    : signInFirst(deps, place, browser);
+}
+
+/** Adds the passkey that the browser made for the page's challenge. */
+export async function addPasskey(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly credential: string; readonly name: string },
+  browser: Browser,
+): Promise<Step> {
+  return change(deps, sent.request, browser, async ({ page, session }) => {
+    const name = sent.name.trim();
+    if (!/^[^\p{Cc}]{1,64}$/u.test(name)) return 'refused';
+    const { challenge, institutionId } = page;
+    const relyingParty = relyingPartyOf(deps.issuer);
+    const key = await verifyEnrollment({ credential: sent.credential, challenge, relyingParty });
+    if (key === undefined) return 'refused';
+    const at = deps.clock();
+    const expiresAt = new Date(at.getTime() + pageMillis);
+    return deps.database.transaction(institutionId, async (tx) => {
+      if (!(await spendChallenge(tx, Buffer.from(challenge, 'base64url'), expiresAt))) return 'refused';
+      const passkeyId = randomUUID();
+      const { userKey, userId } = session;
+      if (!(await insertPasskey(tx, { ...key, passkeyId, userKey, name, createdAt: at }))) return 'refused';
+      const { origin } = browser;
+      const entry = { action: 'passkey.added', outcome: 'succeeded', origin, userId } as const;
+      await appendAudit(tx, { ...entry, clientId: page.clientId, subject: passkeyId }, at);
+      return 'added';
+    });
+  });
+}
+
+/** Removes a passkey, for example of a lost device, and ends the member's sessions in other browsers. */
+export async function removePasskey(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly passkeyId: string },
+  browser: Browser,
+): Promise<Step> {
+  return change(deps, sent.request, browser, async ({ page: { institutionId, clientId }, session }) => {
+    const { passkeyId } = sent;
+    if (!/^[0-9a-f-]{36}$/.test(passkeyId)) return 'refused';
+    const { userKey, userId } = session;
+    const { origin } = browser;
+    const at = deps.clock();
+    return deps.database.transaction(institutionId, async (tx) => {
+      if (!(await deletePasskey(tx, userKey, passkeyId))) return 'refused';
+      const facts = { outcome: 'succeeded', origin, clientId, userId } as const;
+      await appendAudit(tx, { ...facts, action: 'passkey.removed', subject: passkeyId }, at);
+      for (const subject of await endOtherSessions(tx, session, at)) {
+        await appendAudit(tx, { ...facts, action: 'session.ended', reason: 'passkey_removed', subject }, at);
+      }
+      return 'removed';
+    });
+  });
+}
+
+type Place = Pick<SecurityPage, 'institutionId' | 'clientId'>;
+type Outcome = 'added' | 'removed' | 'refused';
+
+/** Runs the change of a page if its session goes on in this browser and is recent; otherwise the member signs in first. */
+async function change(
+  deps: AuthDeps,
+  text: string,
+  browser: Browser,
+  act: (facts: { readonly page: SecurityPage; readonly session: SessionRow }) => Promise<Outcome>,
+): Promise<Step> {
+  const page = openRequest(deps.vault, text, { kind: 'security', nowMillis: deps.clock().getTime() });
+  if (page === undefined) throw new UnsafeRequestError('This page has expired. Open it again.');
+  const session = await findSession(deps, page.institutionId, browser);
+  if (session?.sessionId !== page.sessionId || !isRecent(deps, session)) {
+    return signInFirst(deps, page, browser);
+  }
+  return securityPage(deps, page, { session, outcome: await act({ page, session }) });
+}
+
+async function securityPage(
+  deps: AuthDeps,
+  { institutionId, clientId }: Place,
+  { session, outcome }: { readonly session: SessionRow; readonly outcome?: Outcome },
+): Promise<Step> {
+  const { sessionId, userKey, userId, username } = session;
+  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+  const institutionName = institution?.name ?? '';
+  const passkeys = await deps.database.read(institutionId, (db) => selectPasskeys(db, userKey));
+  const challenge = newSecret();
+  const expiresAtMillis = deps.clock().getTime() + pageMillis;
+  const sealed = {
+    kind: 'security',
+    expiresAtMillis,
+    institutionId,
+    clientId,
+    sessionId,
+    challenge,
+  } as const;
+  const options = creationOptions(relyingPartyOf(deps.issuer), {
+    ...{ institutionName, challenge, userHandle: userHandleOf(institutionId, userId) },
+    username: username ?? userId,
+    existing: passkeys.map(({ credentialId }) => credentialId),
+  });
+  return {
+    kind: 'security',
+    ...{ institutionName, passkeys, outcome, request: sealRequest(deps.vault, sealed) },
+    creationOptions: passkeys.length < mostPasskeys ? options : undefined,
+  };
+}
+
+/** The page of sign-in, which leads back here. */
+async function signInFirst(
+  deps: AuthDeps,
+  { institutionId, clientId }: Place,
+  browser: Browser,
+): Promise<Step> {
+  const client = await activeClient(deps, institutionId, clientId);
+  const { origin } = relyingPartyOf(deps.issuer);
+  const redirectUri = `${origin}${securityPath}?client_id=${encodeURIComponent(clientId)}`;
+  const request = {
+    ...{ requestId: randomUUID(), institutionId, clientId, redirectUri, isForSecurityPage: true as const },
+    ...{ scopes: [], prompts: [], codeChallenge: '' },
+  };
+  return signInPage(deps, { request, client, browser });
+}
+
+function isRecent({ clock }: AuthDeps, { authenticatedAt }: SessionRow): boolean {
+  return clock().getTime() - authenticatedAt.getTime() < recentMillis;
+}
