@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { settingsTable } from '../src/app/settings.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
+import { generateOperatorsOpenApi, operationsTable } from '../src/http/operators/openapi.ts';
 import { asSuperuser, startCluster, templateName, templateRoles } from '../test/support/postgres.ts';
 import { folderTable, importDiagram, tableOwnersTable } from './architecture.ts';
 import { clientTypes, type OpenApi } from './client-types.ts';
@@ -11,9 +12,11 @@ import { dumpSchema } from './schema-dump.ts';
 const openApi = await generateOpenApi();
 const files: [string, string][] = [
   ['openapi.json', `${JSON.stringify(openApi, null, 2)}\n`],
+  ['openapi-operations.json', `${JSON.stringify(generateOperatorsOpenApi(), null, 2)}\n`],
   ['client/src/schema.ts', clientTypes(openApi as OpenApi)],
   ['schema.sql', await dumpMigrated()],
   ['docs/configuration.md', await withGenerated('docs/configuration.md', { settings: settingsTable() })],
+  ['docs/operators.md', await withGenerated('docs/operators.md', { operations: operationsTable() })],
   [
     'ARCHITECTURE.md',
     await withGenerated('ARCHITECTURE.md', {

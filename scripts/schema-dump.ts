@@ -42,7 +42,7 @@ export async function dumpSchema(client: pg.Client, roles: RoleNames): Promise<s
     ...byModule('', tables),
     section('Functions, from sql/functions'),
     ...functions.map((part) => part.text),
-    section('Constraints that call functions'),
+    section('Constraints and indexes that call functions'),
     ...lateConstraints.map((part) => part.text),
     ...byModule('Triggers', triggers),
     section('Row-level security'),
@@ -105,6 +105,11 @@ const backupRights = `grant select on all tables in schema public to sharedraft_
 grant select on all sequences in schema public to sharedraft_backup;
 `;
 
+/** Of an index i: on the result of a function of sql/functions. */
+const indexCallsFunction = `exists (
+  select from pg_depend d join pg_proc f on f.oid = d.refobjid and f.pronamespace = 'public'::regnamespace
+  where d.classid = 'pg_class'::regclass and d.objid = i.indexrelid and d.refclassid = 'pg_proc'::regclass)`;
+
 const callsFunction = `exists (
   select from pg_depend d join pg_proc p on p.oid = d.refobjid and p.pronamespace = 'public'::regnamespace
   where d.classid = 'pg_constraint'::regclass and d.objid = k.oid and d.refclassid = 'pg_proc'::regclass)`;
@@ -144,6 +149,7 @@ const tablesQuery = `
       order by c.relname collate "C") as text
     from pg_index i join pg_class c on c.oid = i.indexrelid
     where not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u'))
+      and not ${indexCallsFunction}
     group by i.indrelid
   ),
   comments as (
@@ -179,10 +185,16 @@ const functionsQuery = `
   from pg_proc p where p.pronamespace = 'public'::regnamespace order by p.proname collate "C"`;
 
 const lateConstraintsQuery = `
-  select k.conrelid::regclass::text as of,
-    format(E'alter table %s add constraint %s %s;\\n', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid, true)) as text
-  from pg_constraint k where k.contype = 'c' and k.connamespace = 'public'::regnamespace and ${callsFunction}
-  order by k.conname collate "C"`;
+  select * from (
+    select k.conrelid::regclass::text as of,
+      format(E'alter table %s add constraint %s %s;\\n', k.conrelid::regclass, k.conname, pg_get_constraintdef(k.oid, true)) as text
+    from pg_constraint k where k.contype = 'c' and k.connamespace = 'public'::regnamespace and ${callsFunction}
+    union all
+    select i.indrelid::regclass::text, replace(pg_get_indexdef(i.indexrelid), ' ON public.', ' ON ') || E';\\n'
+    from pg_index i join pg_class c on c.oid = i.indexrelid
+    where c.relnamespace = 'public'::regnamespace and ${indexCallsFunction}
+  ) late
+  order by text collate "C"`;
 
 const triggersQuery = `
   select c.relname::text as of, string_agg(pg_get_triggerdef(t.oid, true) || E';\\n'

@@ -266,6 +266,16 @@ function servicesOf(
       logOut: (parameters, browser) => logOut(auth, parameters, browser),
       logOutEverywhere: (institutionIds, browser) => logOutEverywhere(auth, institutionIds, browser),
     },
+    operators: {
+      database,
+      clock,
+      businessTime,
+      auth,
+      desk,
+      webhooks: context.webhooks,
+      auditRetention: context.auditRetention,
+      coreConnection: (institutionId) => core.states.connection(institutionId),
+    },
     getUserInfo: (actor) =>
       getProfile(database, actor, { id: actor.userId, idType: 'USER_ID', now: nowAt(actor) }),
     listConsents: (actor) => listConsents(auth, actor),

@@ -1,11 +1,15 @@
 /**
- * The person at the institution who runs a command, as far as the operating system can tell. It is a record, not a proof:
- * docs/security.md lists its limits.
+ * The person at the institution who acts. With `operatorId` a person who signed in. Without it the system user who runs a command, as far
+ * as the operating system can tell, which is a record and not a proof: docs/security.md lists its limits.
  */
 export interface Operator {
-  /** The system user that the process runs as. */
+  /** The name of the person, or the system user that the process runs as. */
   readonly user: string;
-  readonly host: string;
+  readonly operatorId?: string;
+  /** A system user acts in an institution that has operators. */
+  readonly isBreakGlass?: true;
+  /** The machine of a command. */
+  readonly host?: string;
   /** SUDO_USER, which only sudo itself sets truthfully. */
   readonly sudoUser?: string;
   /** A name typed with `--as`. Only a demo institution accepts one. */

@@ -9,11 +9,13 @@ export interface Origin {
   readonly address: string | null;
   /** True if a trusted proxy named the address. Otherwise it is the peer's, which may be a client's server and no member. */
   readonly isForwarded?: boolean;
-  /** The person who ran the command. */
+  /** The person at the institution who acts. */
   readonly operator?: Operator;
+  /** The words of the operator for the whole request; an entry with words of its own keeps those. */
+  readonly statedReason?: string | undefined;
 }
 
-/** The origin of a command. */
+/** The origin of an act of an operator: a command, or an operation of /operations/v1. */
 export interface CommandOrigin extends Origin {
   readonly operator: Operator;
 }

@@ -31,6 +31,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   client_token_required: { status: 403, title: 'Client token required' },
   member_token_required: { status: 403, title: 'Member token required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
+  act_refused: { status: 409, title: 'Act refused' },
 
   not_found: {
     status: 404,

@@ -41,6 +41,7 @@ import type {
 import type { Actor, ClientActor, InstitutionId, LocalDate, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
 import type { Basis, ValidatedMemory } from '../memory/index.ts';
+import type { OperatorDeps } from '../operators/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import type {
   ActOutcome,
@@ -74,6 +75,8 @@ export interface Services {
   /** OAuthError. */
   pushRequest(request: RawTokenRequest): Promise<PushedRequest>;
   readonly signIn: SignInServices;
+  /** The operations of operators call the use cases themselves; the command line calls the same. */
+  readonly operators: OperatorDeps;
   /** The profile of the member. */
   getUserInfo(actor: MemberActor): Promise<Profile>;
   listConsents(actor: MemberActor): Promise<ConsentRow[]>;

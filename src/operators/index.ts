@@ -1,13 +1,34 @@
 /**
- * The acts and the views of an institution's operators that join several modules. Each has one face on the command line. Owns no table:
- * an act writes through the modules that own what it changes.
+ * The operators of an institution, with their roles and sessions, and their acts and views that join several modules. The command line and
+ * /operations/v1 call the same. Owns operators and operator_sessions; an act writes everything else through the modules that own it.
  *
  * Invariants: an act leaves an audit entry in its own transaction; an act that changes nothing leaves none; a view of members' data
- * is audited as a read.
+ * is audited as a read; roles are read at each request; an operator who is not active has no session.
  */
 
+export { demoOperators, listDemoInstitutions, signInToDemo } from './access/demo-sign-in.ts';
+export { changeOperator, listOperators } from './access/manage-operators.ts';
+export {
+  freshSeconds,
+  type OperatorRole,
+  operatorRoles,
+  type Right,
+  rights,
+  rightsOf,
+} from './access/rights.ts';
+export { deleteExpiredSessions as deleteExpiredOperatorSessions } from './access/session-queries.ts';
+export {
+  findOperator,
+  originOf,
+  requireRight,
+  type SignedInOperator,
+  signOut,
+} from './access/sessions.ts';
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
+export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
+export { exportAuditPage, searchAudit } from './audit/search-audit.ts';
+export type { OperatorDeps } from './deps.ts';
 export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';
 export { type Finding, ok, problem, warning } from './doctor/finding.ts';
 export {
@@ -18,11 +39,23 @@ export {
   judgeOtherKey,
   judgeWork,
 } from './doctor/judge.ts';
+export { auditDocument } from './documents/audit-document.ts';
+export { breakDocument } from './documents/break-document.ts';
+export { institutionDocument, settingsDocument } from './documents/institution-document.ts';
+export { limitDocument } from './documents/limit-document.ts';
+export { transferDocument } from './documents/transfer-document.ts';
+export { type WaitingAct, waitingActs } from './documents/waiting-acts.ts';
 export { tailEvents } from './events/tail-events.ts';
+export { searchAnything } from './figures/search-anything.ts';
+export { todaysFigures } from './figures/todays-figures.ts';
+export { calendarOf } from './institutions/calendar-of.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
+export { institutionOf } from './institutions/institution-of.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';
 export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
 export { type ShownMember, showMember } from './members/show-member.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
+export { readTransfer } from './transfers/read-transfer.ts';
+export { searchTransfers } from './transfers/search-transfers.ts';

@@ -26,6 +26,7 @@ export type ProblemCode =
   | 'client_token_required'
   | 'member_token_required'
   | 'too_many_requests'
+  | 'act_refused'
   // the requested object
   | 'not_found'
   | 'member_not_found'

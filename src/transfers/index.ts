@@ -13,6 +13,7 @@ export {
   type LoanPaymentOption,
   loanPaymentOptions,
   parseDecimalAmount,
+  toMinor,
 } from '../ledger/index.ts';
 export { cancelTransfer } from './cancel-transfer.ts';
 export type { CoreChange } from './desk/batch-instructions.ts';

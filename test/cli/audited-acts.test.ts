@@ -80,7 +80,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'member activate': ['user.reactivated'],
   'limits show': ['person.read'],
   'events tail': ['events.read'],
-  'transfer show': reads,
+  'transfer show': ['transfer.read'],
   'transfer pending': reads,
   'transfer approve': ['transfer.approved'],
   'transfer decline': ['transfer.declined'],

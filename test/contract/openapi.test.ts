@@ -305,8 +305,10 @@ describe('openapi.json', () => {
     );
     // Every path returns these, even if the operation takes no input: two Hosts, a malformed escape.
     const anywhere = new Set(['invalid_request']);
+    // Of /operations/v1, which has a document of its own.
+    const ofOperators = new Set(['act_refused']);
     for (const [code, { status }] of Object.entries(problemKinds)) {
-      if (listed.has(code) && !anywhere.has(code)) continue;
+      if ((listed.has(code) && !anywhere.has(code)) || ofOperators.has(code)) continue;
       assert.ok(document.info.description.includes(`${status} \`${code}\``), code);
     }
   });

@@ -92,7 +92,8 @@ const variables = new Map<string, string>();
 let clients: Readonly<Record<string, unknown>>;
 
 before(async () => {
-  service = await startTestService({ clock: () => new Date(now), environment: secrets });
+  const environment = { ...secrets, PUBLIC_URL: 'http://127.0.0.1:8080' };
+  service = await startTestService({ clock: () => new Date(now), environment });
   const names = ['baseUrl', 'app', 'harborApp', 'member', 'client', 'harbor'];
   const text = (preparation?.program ?? '').replaceAll(/^import .*$/gm, '');
   clients = (await execute(`${text}\nreturn { ${names.join(', ')} };`, {})) as typeof clients;
@@ -256,7 +257,11 @@ async function runLine(line: string, background: Promise<unknown>[]): Promise<To
   const second = /^PORT=8081 DATA_DIR=\S+ ([A-Z_]+)=(\S+) npm start &$/.exec(line);
   if (second !== null) {
     await beside?.close();
-    const environment = { ...secrets, [second[1] as string]: second[2] as string };
+    const environment = {
+      ...secrets,
+      PUBLIC_URL: 'http://127.0.0.1:8080',
+      [second[1] as string]: second[2] as string,
+    };
     beside = await startTestService({ beside: service, clock: () => new Date(now), environment });
     return undefined;
   }

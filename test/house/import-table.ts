@@ -59,8 +59,9 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   operators: {
     purpose:
-      'acts and views of operators that join several modules: institutions, members, accounts, limits, doctor',
+      'operators with their roles and sessions; their acts and views that join several modules: institutions, members, accounts, doctor',
     imports: [
+      'core-connection',
       'webhooks',
       'feed',
       'transfers',
@@ -77,6 +78,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose:
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
     imports: [
+      'operators',
       'alerts',
       'webhooks',
       'feed',

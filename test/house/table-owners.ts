@@ -53,6 +53,9 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_marks: { owner: 'events', readers: ['webhooks'] },
   event_timeline: { owner: 'events' },
 
+  operators: { owner: 'operators' },
+  operator_sessions: { owner: 'operators' },
+
   reconcile_runs: { owner: 'reconciliation' },
 
   changes: { owner: 'memory' },

@@ -10,6 +10,7 @@ import {
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import { forgetRegistrationTries } from '../../members/index.ts';
 import { deleteOldChanges } from '../../memory/index.ts';
+import { deleteExpiredOperatorSessions } from '../../operators/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { expireLimitCounters } from '../../transfers/index.ts';
 import { expireAttempts } from '../../webhooks/index.ts';
@@ -83,6 +84,9 @@ export async function runMaintenance(
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));
     await attempt(code, 'secrets', () =>
       database.write(institutionId, (db) => wipeExpiredSecrets(db, businessTime(institutionId, clock()))),
+    );
+    await attempt(code, 'operator_sessions', () =>
+      database.write(institutionId, (db) => deleteExpiredOperatorSessions(db, clock())),
     );
     await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
     await attempt(code, 'webhook_attempts', () =>

@@ -51,15 +51,19 @@ export async function issueActivation(
 export async function reissueActivation(
   deps: AuthDeps,
   institutionId: InstitutionId,
-  { name, origin }: { readonly name: string; readonly origin: Origin },
+  {
+    name,
+    statedReason,
+    origin,
+  }: { readonly name: string; readonly statedReason?: string; readonly origin: Origin },
 ): Promise<IssuedActivation | undefined> {
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
     const user = await selectUserByName(tx, name);
     if (user === undefined) return undefined;
     const { userId } = user;
-    const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId, origin } as const;
-    await appendAudit(tx, entry, at);
+    const entry = { action: 'user.activation_code_issued', outcome: 'succeeded', userId } as const;
+    await appendAudit(tx, { ...entry, statedReason, origin }, at);
     const { userKey } = user;
     return issueActivation(deps.vault, tx, { userKey, at: deps.businessTime(institutionId, at) });
   });

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { type LimitsOf, showLimits } from '../../operators/index.ts';
+import { type LimitsOf, limitDocument, showLimits } from '../../operators/index.ts';
 import { formatMinor, type ShownLimit } from '../../transfers/index.ts';
 import { CommandError, type InstitutionOptions, onInstitution } from '../command.ts';
 import { jsonOption, type OutputOptions, sayList } from '../output.ts';
@@ -56,7 +56,7 @@ async function sayLimits(limits: readonly ShownLimit[], output: OutputOptions): 
         'reviewed above': (row) => amountOf(row, row.reviewAbove),
         resets: (row) => row.resetsAt,
       },
-      document: documentOf,
+      document: limitDocument,
       none: 'No limit applies.',
     },
     output,
@@ -65,29 +65,4 @@ async function sayLimits(limits: readonly ShownLimit[], output: OutputOptions): 
 
 function amountOf({ currency }: ShownLimit, minor: bigint | null): string | null {
   return minor === null ? null : formatMinor(minor, currency);
-}
-
-function documentOf(row: ShownLimit) {
-  const {
-    limitKey,
-    subject,
-    subjectId,
-    period,
-    transferType,
-    sourceType,
-    currency,
-    maxCount,
-    transfers,
-    resetsAt,
-  } = row;
-  return {
-    ...{ limitKey, subject, subjectId, period, transferType, sourceType, currency },
-    used: formatMinor(row.usedMinor, currency),
-    maxAmount: amountOf(row, row.maxAmount),
-    remaining: amountOf(row, row.remainingMinor),
-    ...{ transfers, maxCount },
-    maxPerTransfer: amountOf(row, row.maxPerTransfer),
-    reviewAbove: amountOf(row, row.reviewAbove),
-    resetsAt,
-  };
 }

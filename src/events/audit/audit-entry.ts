@@ -96,6 +96,12 @@ export const auditActions = [
   'audit.retention_changed',
   'events.read',
   'person.erased',
+  'transfer.read',
+  'operator.added',
+  'operator.changed',
+  'operator.signed_in',
+  'operator.signed_out',
+  'operator.refused',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -116,6 +122,10 @@ export const accessActions: ReadonlySet<string> = new Set<AuditAction>([
   'person.read',
   'account.read',
   'events.read',
+  'transfer.read',
+  'operator.signed_in',
+  'operator.signed_out',
+  'operator.refused',
 ]);
 
 /** Contains no secret, no token and no text of a caller that matched nothing. */
@@ -170,7 +180,7 @@ export interface AuditFilter {
   /** An address, or a network in CIDR notation. */
   readonly network?: string | undefined;
   readonly transactionId?: string | undefined;
-  /** The system user of a command, or its SUDO_USER. */
+  /** The name or the id of an operator, the system user of a command, or its SUDO_USER. */
   readonly operator?: string | undefined;
   readonly subject?: string | undefined;
 }

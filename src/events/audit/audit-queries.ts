@@ -10,7 +10,7 @@ import type {
 
 const columns = `recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator,
   operator_host, sudo_user, operator_as, transaction_id, times, before_change, after_change, stated_reason,
-  personal`;
+  personal, operator_id, break_glass`;
 
 const insert = counted(
   'events_insert_audit',
@@ -21,7 +21,7 @@ const insert = counted(
    from unnest($2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                $9::bytea[], $10::inet[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::integer[],
                $17::jsonb[], $18::jsonb[], $19::text[],
-               $20::jsonb[])
+               $20::jsonb[], $21::text[], $22::boolean[])
         with ordinality as entry (${columns}, place)
    order by place`,
 );
@@ -46,8 +46,10 @@ export function insertAudit(institutionId: InstitutionId, entries: readonly Time
     entries.map(({ times }) => times),
     entries.map(({ before }) => toJson(before)),
     entries.map(({ after }) => toJson(after)),
-    entries.map(({ statedReason }) => statedReason ?? null),
+    entries.map(({ statedReason, origin }) => statedReason ?? origin.statedReason ?? null),
     entries.map(({ personal }) => toJson(personal)),
+    entries.map(({ origin }) => origin.operator?.operatorId ?? null),
+    entries.map(({ origin }) => origin.operator?.isBreakGlass === true),
   ];
   return { statement: insert, values };
 }
@@ -71,7 +73,7 @@ const page = sql(
      and ($10::bytea is null or name_hash = $10)
      and ($11::inet is null or address <<= $11)
      and ($12::text is null or transaction_id = $12)
-     and ($14::text is null or operator = $14 or sudo_user = $14)
+     and ($14::text is null or operator = $14 or sudo_user = $14 or operator_id = $14)
      and ($15::text is null or subject = $15)
    order by recorded_at, audit_key
    limit $13`,
@@ -92,6 +94,8 @@ interface Row {
   operatorHost: string | null;
   sudoUser: string | null;
   operatorAs: string | null;
+  operatorId: string | null;
+  breakGlass: boolean;
   transactionId: string;
   times: number;
   beforeChange: object | null;
@@ -150,8 +154,9 @@ export async function selectAudit(
 function toOperator(user: string, row: Row): Operator {
   return {
     user,
-    // Entries of before version 0025 of the schema have no host.
-    host: row.operatorHost ?? '',
+    ...(row.operatorId !== null && { operatorId: row.operatorId }),
+    ...(row.breakGlass && { isBreakGlass: true }),
+    ...(row.operatorHost !== null && { host: row.operatorHost }),
     ...(row.sudoUser !== null && { sudoUser: row.sudoUser }),
     ...(row.operatorAs !== null && { as: row.operatorAs }),
   };

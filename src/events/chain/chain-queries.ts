@@ -30,7 +30,7 @@ export async function selectChainEnd(db: Queryable, chain: Chain): Promise<Chain
 
 /* A time is text with all six decimals of the database. */
 const contentColumns = `audit_key, action, outcome, reason, client_id, user_id, subject, operator, operator_host, sudo_user,
-  operator_as, transaction_id, times, before_change, after_change, stated_reason, personal, erased_at,
+  operator_as, operator_id, break_glass, transaction_id, times, before_change, after_change, stated_reason, personal, erased_at,
   address, encode(name_hash, 'hex') as name_hash,
   to_char(recorded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as recorded_at`;
 
@@ -47,6 +47,8 @@ interface ContentRow {
   readonly operatorHost: string | null;
   readonly sudoUser: string | null;
   readonly operatorAs: string | null;
+  readonly operatorId: string | null;
+  readonly breakGlass: boolean;
   readonly transactionId: string;
   readonly times: number;
   readonly beforeChange: object | null;
@@ -91,6 +93,8 @@ function contentOf(row: ContentRow, place: ContentPlace): EntryContent {
     host: row.operatorHost ?? undefined,
     sudoUser: row.sudoUser ?? undefined,
     as: row.operatorAs ?? undefined,
+    operatorId: row.operatorId ?? undefined,
+    breakGlass: row.breakGlass || undefined,
     transactionId: row.transactionId,
     times: row.times,
     before: row.beforeChange ?? undefined,

@@ -1,4 +1,5 @@
 import type { Page } from '../operation.ts';
+import { operationsOpenApiPage } from '../operators/openapi.ts';
 import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
 import { scriptPage } from '../sign-in/script.ts';
 import { stylePage } from '../sign-in/style.ts';
@@ -18,6 +19,7 @@ export const pages: readonly Page[] = [
   docsScript,
   docsOpenapiJsonPage,
   openapiJsonPage,
+  operationsOpenApiPage,
   problemsPage,
   problemPage,
   ...webPages,

@@ -36,7 +36,7 @@ const mostWord = 8_640_000_000_000_000n;
 
 /** A request for a page: its caller, URL and parameters. */
 export interface ListRequest {
-  readonly actor: Actor;
+  readonly actor: Pick<Actor, 'institutionId'>;
   /** The URL as callers see it, without its query. */
   readonly url: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;

@@ -62,7 +62,7 @@ export function authorize(
  */
 export function challengeOf(
   { code, members }: Problem,
-  { authorization, scope }: { readonly authorization: string | undefined; readonly scope: Scope | undefined },
+  { authorization, scope }: { readonly authorization: string | undefined; readonly scope: string | undefined },
 ): string | undefined {
   const scheme = /^dpop(?: |$)/i.test(authorization ?? '') ? 'DPoP' : 'Bearer';
   const challenge = parametersOf(code, members, scope);
@@ -74,7 +74,7 @@ export function challengeOf(
 function parametersOf(
   code: Problem['code'],
   members: Problem['members'],
-  scope: Scope | undefined,
+  scope: string | undefined,
 ): string | undefined {
   switch (code) {
     // Without an error code, since no token was sent (RFC 6750 section 3.1).

@@ -19,6 +19,10 @@ import { type Connections, connectionsWith } from '../limits/connections.ts';
 import { type RateOptions, type Rates, ratesOf } from '../limits/rates.ts';
 import type { Operation, OperationResponse, Page } from '../operation.ts';
 import { operations } from '../operations.ts';
+import { operationsBase } from '../operators/operation.ts';
+import { operationsOfOperators } from '../operators/operations.ts';
+import { registerOperatorOperations } from '../operators/register.ts';
+import { operatorPages, registerOperatorPages } from '../operators/sign-in-pages.ts';
 import { pages } from '../pages/pages.ts';
 import {
   asOAuthError,
@@ -151,6 +155,8 @@ export async function createServer(services: Services, options: ServerOptions): 
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
   for (const page of pages) registerPage(app, page, options);
   registerSignInPages(app, services.signIn, options.publicUrl);
+  registerOperatorOperations(app, services.operators, { ...options, admission });
+  registerOperatorPages(app, services.operators, options.publicUrl);
   registerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;
@@ -422,7 +428,13 @@ function registerOtherMethods(app: FastifyInstance, allowedOrigins: ReadonlySet<
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
-  const routes = [...operations, ...browserRoutes, ...pages.map(({ path }) => ({ path, method: 'GET' }))];
+  const routes = [
+    ...operations,
+    ...browserRoutes,
+    ...operatorPages,
+    ...operationsOfOperators.map(({ path, method }) => ({ path: `${operationsBase}${path}`, method })),
+    ...pages.map(({ path }) => ({ path, method: 'GET' })),
+  ];
   for (const [path, together] of Map.groupBy(routes, (route) => route.path)) {
     const own = together.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     const allow = [...own, 'OPTIONS'].join(', ');
@@ -468,8 +480,8 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
   request.transferId ??= transferIdOf(problem);
   request.failure = databaseFailureOf(problem) ?? null;
   const { authorization } = request.headers;
-  const { operation } = request.routeOptions.config;
-  const challenge = challengeOf(problem, { authorization, scope: operation?.scope });
+  const { operation, right } = request.routeOptions.config;
+  const challenge = challengeOf(problem, { authorization, scope: operation?.scope ?? right });
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   // The response tells no caller why.
   if (problem.code === 'invalid_token' && ['debug', 'trace'].includes(request.server.log.level)) {

@@ -48,7 +48,7 @@ export class Cookies {
 }
 
 /** A name that comes twice counts as absent: one of the two was planted by another path or host. */
-function valuesOf(header: string | undefined): ReadonlyMap<string, string> {
+export function valuesOf(header: string | undefined): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
   for (const pair of header?.split(';') ?? []) {

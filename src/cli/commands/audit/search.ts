@@ -1,18 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AppContext } from '../../../app/context.ts';
 import { auditedNameHash } from '../../../auth/index.ts';
-import {
-  type AuditAction,
-  type AuditFilter,
-  appendAudit,
-  auditActions,
-  type CommandOrigin,
-  type RecordedAuditEntry,
-  readAudit,
-} from '../../../events/index.ts';
+import { type AuditAction, type AuditFilter, auditActions } from '../../../events/index.ts';
 import { isLocalDate } from '../../../institutions/index.ts';
+import { auditDocument, searchAudit } from '../../../operators/index.ts';
 import { isNetwork } from '../../../shared/text/network.ts';
-import type { InstitutionId } from '../../../storage/index.ts';
 import { accepting, wholeNumber } from '../../arguments.ts';
 import { say } from '../../command.ts';
 import { onAudit, type ScopeOptions } from './scope.ts';
@@ -42,7 +34,10 @@ export function search(): Command {
     .addOption(new Option('--outcome <outcome>').choices(['succeeded', 'refused']))
     .option('--client <client-id>')
     .option('--user <user-id>')
-    .option('--operator <name>', 'the system user of a command, or its SUDO_USER')
+    .option(
+      '--operator <name>',
+      'the name or id of an operator, the system user of a command, or its SUDO_USER',
+    )
     .option('--subject <id>', 'the id of a transfer, an account, a key or a token')
     .option('--name <name>', 'a username or client id that does not exist, as it was typed')
     .option('--address <network>', 'an address, or a network like 192.0.2.0/24', readNetwork)
@@ -56,10 +51,9 @@ export function search(): Command {
   return onAudit(command, async ({ context, institutionId, origin }, options: Options) => {
     const { after, limit = Number.POSITIVE_INFINITY } = options;
     const filter = filterOf(options, context);
-    await recordReading(context, institutionId, filter, origin);
     let found = 0;
-    for await (const entry of readAudit(context.database, institutionId, filter, after)) {
-      say(toLine(entry));
+    for await (const entry of searchAudit(context, institutionId, { filter, afterKey: after, origin })) {
+      say(JSON.stringify(auditDocument(entry)));
       found += 1;
       if (found >= limit) break;
     }
@@ -81,54 +75,6 @@ function filterOf(options: Options, { auth }: AppContext): AuditFilter {
     network: options.address,
     transactionId: options.transaction,
   };
-}
-
-/** The entry has the search itself: the name as its hash, and the address as a personal field. */
-async function recordReading(
-  { database, clock }: AppContext,
-  institutionId: InstitutionId,
-  filter: AuditFilter,
-  origin: CommandOrigin,
-): Promise<void> {
-  const { userId, clientId, subject, nameHash, network, ...rest } = filter;
-  const search = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  await database.transaction(institutionId, (tx) =>
-    appendAudit(
-      tx,
-      {
-        ...{ action: 'audit.read', outcome: 'succeeded', origin, userId, clientId, subject, nameHash },
-        ...(Object.keys(search).length > 0 && { after: search }),
-        ...(network !== undefined && { personal: { after: { network } } }),
-      },
-      clock(),
-    ),
-  );
-}
-
-function toLine(entry: RecordedAuditEntry): string {
-  const {
-    auditKey,
-    at,
-    action,
-    outcome,
-    reason,
-    statedReason,
-    clientId,
-    userId,
-    subject,
-    nameHash,
-    origin,
-    times,
-  } = entry;
-  const { address, operator, transactionId } = origin;
-  const { user, host, sudoUser, as } = operator ?? {};
-  return JSON.stringify({
-    ...{ key: Number(auditKey), at, action, outcome, reason, statedReason, clientId, userId, subject },
-    nameHash: nameHash && Buffer.from(nameHash).toString('hex'),
-    ...{ address: address ?? undefined, operator: user, host: host || undefined, sudoUser, as },
-    ...(as !== undefined && { demo: true }),
-    ...{ transactionId, times, before: entry.before, after: entry.after, personal: entry.personal },
-  });
 }
 
 const unitMillis: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -10,6 +10,7 @@ import {
   listBreaks,
 } from '../../../core-connection/index.ts';
 import { nameOf } from '../../../events/index.ts';
+import { breakDocument } from '../../../operators/index.ts';
 import type { Position } from '../../../shared/page.ts';
 import { formatMinor } from '../../../transfers/index.ts';
 import { accepting, readNameForPeople, readReason } from '../../arguments.ts';
@@ -59,7 +60,7 @@ function list(): Command {
           owner: ({ owner }) => owner,
           ...(options.all && { closed: ({ closedAt, closedBy }: Break) => closedAt && [closedBy, closedAt] }),
         },
-        document: documentOf,
+        document: breakDocument,
         none: 'No breaks: nothing differs that was compared.',
       },
       options,
@@ -96,7 +97,7 @@ function show(): Command {
       sayOne(
         {
           document: {
-            ...documentOf(one),
+            ...breakDocument(one),
             story: story.map(({ at, author, note }) => ({ at, ...(author !== null && { author }), note })),
           },
           facts: [
@@ -186,21 +187,3 @@ const notAdjusted: Readonly<
   outdated: (id) =>
     `Postings of the core have arrived since the break ${id} was found. Compare the balances again first.`,
 };
-
-function documentOf(one: Break): Readonly<Record<string, unknown>> {
-  const { breakKey, accountId, coreId, transferId, currency, asOf, owner, openedAt, closedAt, closedBy } =
-    one;
-  return {
-    id: String(breakKey),
-    class: one.class,
-    accountId,
-    ...(coreId !== null && { transactionId: coreId }),
-    ...(transferId !== null && { transferId }),
-    difference: formatMinor(one.differenceMinor, currency),
-    currencyCode: currency,
-    ...(asOf !== null && { asOf }),
-    ...(owner !== null && { owner }),
-    openedAt,
-    ...(closedAt !== null && { closedAt, closedBy }),
-  };
-}

@@ -1,12 +1,6 @@
 import { Command, Option } from 'commander';
-import {
-  federalHolidays,
-  isBusinessDay,
-  isLocalDate,
-  type LocalDate,
-  localDate,
-  selectBusinessDays,
-} from '../../../institutions/index.ts';
+import { isLocalDate, type LocalDate } from '../../../institutions/index.ts';
+import { calendarOf } from '../../../operators/index.ts';
 import { changeBusinessDay } from '../../../transfers/index.ts';
 import { accepting, wholeNumber } from '../../arguments.ts';
 import {
@@ -42,24 +36,7 @@ function show(): Command {
     .addOption(jsonOption())
     .action((options: ShowOptions) =>
       withInstitution(options, async (run) => {
-        const { database, businessTime, clock } = run.context;
-        const { institutionId, timeZone } = run.institution;
-        const today = localDate(businessTime(institutionId, clock()), timeZone);
-        const year = options.year ?? Number(today.slice(0, 4));
-        const own = await database.read(institutionId, selectBusinessDays);
-        const exceptions = new Map(
-          own.map(({ day, open }) => [day, open ? ('OPEN' as const) : ('CLOSED' as const)]),
-        );
-        const days = [
-          ...federalHolidays(year),
-          ...own.map(({ day }) => day).filter((day) => isOf(day, year)),
-        ];
-        const rows = [...new Set(days)].toSorted().map((day) => ({
-          day,
-          weekday: weekdayOf(day),
-          open: isBusinessDay(day, { timeZone, opensAt: '00:00', exceptions }),
-          source: exceptions.has(day) ? 'institution' : 'Federal Reserve',
-        }));
+        const rows = await calendarOf(run.context, run.institution, options.year);
         await sayList(
           rows,
           {
@@ -69,21 +46,13 @@ function show(): Command {
               business: (row) => (row.open ? 'open' : 'closed'),
               source: (row) => row.source,
             },
-            document: (row) => row,
-            none: `${year} has no such day.`,
+            document: (row) => ({ ...row }),
+            none: 'The year has no such day.',
           },
           options,
         );
       }),
     );
-}
-
-function isOf(day: LocalDate, year: number): boolean {
-  return day.startsWith(`${year}-`);
-}
-
-function weekdayOf(day: LocalDate): string {
-  return new Date(`${day}T12:00:00Z`).toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
 }
 
 interface ChangeOptions extends InstitutionOptions {

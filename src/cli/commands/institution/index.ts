@@ -5,13 +5,13 @@ import {
   type Settings,
   settingsOf,
 } from '../../../institutions/index.ts';
-import { changeInstitution } from '../../../operators/index.ts';
+import { changeInstitution, institutionDocument, settingsDocument } from '../../../operators/index.ts';
 import { readReason } from '../../arguments.ts';
 import { type InstitutionRun, say, withContext, withInstitution } from '../../command.ts';
 import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
 import { calendar } from './calendar.ts';
 import { create } from './create.ts';
-import { readSettings, type SettingOptions, settingsDocument, withSettings } from './settings.ts';
+import { readSettings, type SettingOptions, withSettings } from './settings.ts';
 
 export function institutionCommands(): Command[] {
   return [list(), create(), show(), settings(), calendar()];
@@ -35,19 +35,13 @@ function list(): Command {
               record: (row) => row.record,
               demo: (row) => row.demo,
             },
-            document: documentOf,
+            document: institutionDocument,
             none: 'There is no institution yet. Create one with `sharedraft institution create`, or import an extract.',
           },
           options,
         );
       }),
     );
-}
-
-function documentOf(institution: Institution) {
-  const { code, currency, record, demo, clockAheadSeconds } = institution;
-  const stored = settingsDocument(settingsOf(institution), currency);
-  return { code, currency, record, demo, clockAheadSeconds, ...stored };
 }
 
 const code = ['[code]', 'code of the institution; not needed if there is only one'] as const;
@@ -66,7 +60,7 @@ function show(): Command {
 
 function sayInstitution(institution: Institution, options: OutputOptions): void {
   const { currency } = institution;
-  const document = documentOf(institution);
+  const document = institutionDocument(institution);
   const shown = settingsDocument(settingsOf(institution), currency);
   const facts = [
     ['code', institution.code],

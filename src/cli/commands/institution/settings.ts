@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { type InstitutionPolicies, isTimeZone, type Settings } from '../../../institutions/index.ts';
-import { currencyDecimals, formatMinor } from '../../../ledger/index.ts';
+import { isTimeZone, type Settings } from '../../../institutions/index.ts';
+import { currencyDecimals } from '../../../ledger/index.ts';
 import { defined } from '../../../shared/defined.ts';
 import { accepting, readNameForPeople, wholeNumber } from '../../arguments.ts';
 import { CommandError } from '../../command.ts';
@@ -82,21 +82,4 @@ function minorOf(amount: string | undefined, currency: string): bigint | undefin
   if (fraction.length > decimals)
     throw new CommandError(`An amount in ${currency} has at most ${decimals} decimals.`);
   return BigInt(integer + fraction.padEnd(decimals, '0'));
-}
-
-/** The settings as `show --json` and `settings --json` print them. */
-export function settingsDocument(
-  settings: Partial<Omit<Settings, keyof InstitutionPolicies> & InstitutionPolicies>,
-  currency: string,
-): Readonly<Record<string, unknown>> {
-  const { openingDepositMinor, openingDepositsPerDayMinor, ...others } = settings;
-  return defined({
-    ...others,
-    openingDeposit:
-      openingDepositMinor === undefined ? undefined : formatMinor(openingDepositMinor, currency),
-    openingDepositsPerDay:
-      openingDepositsPerDayMinor === undefined
-        ? undefined
-        : formatMinor(openingDepositsPerDayMinor, currency),
-  });
 }

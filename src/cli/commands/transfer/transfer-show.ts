@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { formatMinor, type ShownTransfer, showTransfer } from '../../../transfers/index.ts';
+import { readTransfer, transferDocument } from '../../../operators/index.ts';
+import { formatMinor, type ShownTransfer } from '../../../transfers/index.ts';
 import { CommandError, type InstitutionOptions, onInstitution, say } from '../../command.ts';
 import { aligned } from '../../output.ts';
 
@@ -15,57 +16,12 @@ export function transferShow(): Command {
       .argument('<id>', 'the transfer’s id')
       .option('--timing', 'add the steps of its life, with the time between them')
       .option('--json', 'one JSON document, for programs'),
-    async ({ context, institutionId }, { json, timing }: Options, id: string) => {
-      const shown = await showTransfer(context.database, institutionId, id);
+    async ({ context, institutionId, origin }, { json, timing }: Options, id: string) => {
+      const shown = await readTransfer(context, institutionId, { transferId: id, origin });
       if (shown === undefined) throw new CommandError('The transfer does not exist in this institution.');
-      say(json ? JSON.stringify(documentOf(shown), null, 2) : tableOf(shown, timing === true));
+      say(json ? JSON.stringify(transferDocument(shown), null, 2) : tableOf(shown, timing === true));
     },
   );
-}
-
-function documentOf(shown: ShownTransfer): object {
-  const { transfer, entries, steps, pending, ...more } = shown;
-  const { currencyCode } = transfer;
-  const amount = (minor: bigint) => formatMinor(minor, currencyCode);
-  return {
-    id: transfer.id,
-    status: transfer.status,
-    transferType: transfer.transferType,
-    fromAccountId: transfer.fromAccountId,
-    toAccountId: transfer.toAccountId,
-    amount: amount(transfer.amountMinor),
-    currencyCode,
-    memo: transfer.memo,
-    failureCode: transfer.failureCode,
-    failureDetail: transfer.failureDetail,
-    exceededLimit: transfer.exceededLimit && {
-      ...transfer.exceededLimit,
-      remainingMinor: transfer.exceededLimit.remainingMinor?.toString() ?? null,
-    },
-    reverses: transfer.reverses ?? null,
-    reversedBy: transfer.reversedBy ?? null,
-    createdAt: transfer.createdAt,
-    ...more,
-    pending: pending && {
-      heldFor: pending.heldFor,
-      dueAt: pending.dueAt,
-      whenDue: pending.whenDue,
-      approvalsNeeded: pending.approvalsNeeded,
-      notBefore: pending.notBefore,
-      isOrdererShutOut: pending.isOrdererShutOut,
-    },
-    entries: entries.map((entry) => ({
-      accountId: entry.accountId,
-      entry: Number(entry.seq),
-      kind: entry.kind,
-      amount: amount(entry.amountMinor),
-      balanceAfter: amount(entry.postedAfterMinor),
-      debitsPendingAfter: amount(entry.debitsPendingAfterMinor),
-      creditsPendingAfter: amount(entry.creditsPendingAfterMinor),
-      recordedAt: entry.recordedAt,
-    })),
-    steps,
-  };
 }
 
 function tableOf(shown: ShownTransfer, withSteps: boolean): string {

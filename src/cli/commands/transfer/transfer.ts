@@ -3,13 +3,10 @@ import { Command } from 'commander';
 import { openDesk } from '../../../app/context.ts';
 import { hasTransferRules, readTransferRules } from '../../../app/transfer-rules.ts';
 import { type CommandOrigin, nameOf } from '../../../events/index.ts';
+import { type WaitingAct, waitingActs } from '../../../operators/index.ts';
 import { isPublicId } from '../../../shared/public-id.ts';
-import type { Database, InstitutionId } from '../../../storage/index.ts';
 import {
-  formatMinor,
   LimitKeyTakenError,
-  listPending,
-  listProposals,
   reverseTransfer,
   reviewTransfer,
   saveTransferRules,
@@ -47,7 +44,7 @@ function pending(): Command {
       .addOption(jsonOption()),
     async ({ context: { database, clock }, institutionId }, options: InstitutionOptions & OutputOptions) => {
       await sayList(
-        waiting(database, institutionId, clock()),
+        waitingActs(database, institutionId, clock()),
         {
           columns: {
             id: ({ id }) => id,
@@ -65,43 +62,7 @@ function pending(): Command {
   );
 }
 
-/** Pending transfers, then proposals of acts under dual control. */
-async function* waiting(database: Database, institutionId: InstitutionId, now: Date) {
-  for await (const row of listPending(database, institutionId)) {
-    const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
-    const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;
-    const { approvalsNeeded, approvedBy, isOrdererShutOut } = row;
-    yield {
-      kind: 'transfer' as const,
-      ...{
-        id,
-        type,
-        fromAccountId,
-        toAccountId,
-        amount: formatMinor(amountMinor, currencyCode),
-        currencyCode,
-      },
-      ...{ heldFor, whenDue, dueAt, createdAt, approvalsNeeded, approvedBy, isOrdererShutOut },
-    };
-  }
-  for (const { kind, subject, proposedBy, proposedAt, expiresAt } of await listProposals(
-    database,
-    institutionId,
-    now,
-  ))
-    yield {
-      kind: 'proposal' as const,
-      id: subject,
-      type: kind,
-      proposedBy: proposedBy[0] ?? '',
-      proposedAt,
-      expiresAt,
-    };
-}
-
-type Waiting = ReturnType<typeof waiting> extends AsyncIterable<infer Row> ? Row : never;
-
-function waitsFor(row: Waiting): string {
+function waitsFor(row: WaitingAct): string {
   if (row.kind === 'proposal') {
     return `another system user until ${row.expiresAt.toISOString()}, proposed by ${row.proposedBy} at ${row.proposedAt.toISOString()}`;
   }

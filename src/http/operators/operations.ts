@@ -1,0 +1,27 @@
+import type { OperatorOperation } from './operation.ts';
+import { accountOperations } from './routes/accounts.ts';
+import { auditOperations } from './routes/audit.ts';
+import { clientOperations } from './routes/clients.ts';
+import { coreOperations } from './routes/core.ts';
+import { figureOperations } from './routes/figures.ts';
+import { institutionOperations } from './routes/institution.ts';
+import { memberOperations } from './routes/members.ts';
+import { operatorOperations } from './routes/operators.ts';
+import { transferOperations } from './routes/transfers.ts';
+import { webhookOperations } from './routes/webhooks.ts';
+
+/** Every operation of operators by its tag, in the order of openapi-operations.json. */
+export const operationsByTag: Readonly<Record<string, readonly OperatorOperation[]>> = {
+  Operators: operatorOperations,
+  Figures: figureOperations,
+  Institution: institutionOperations,
+  Members: memberOperations,
+  Accounts: accountOperations,
+  Transfers: transferOperations,
+  Core: coreOperations,
+  Clients: clientOperations,
+  Webhooks: webhookOperations,
+  Audit: auditOperations,
+};
+
+export const operationsOfOperators: readonly OperatorOperation[] = Object.values(operationsByTag).flat();

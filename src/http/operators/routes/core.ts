@@ -1,0 +1,125 @@
+import * as Type from 'typebox/type';
+import { breakClasses, changeBreak, findBreak, listBreaks } from '../../../core-connection/index.ts';
+import { breakDocument } from '../../../operators/index.ts';
+import { Problem } from '../../../shared/problem.ts';
+import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
+import { presentCoreConnection } from '../../presenters.ts';
+import { CoreConnection } from '../../schemas.ts';
+import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import {
+  amount,
+  anything,
+  body,
+  flag,
+  line,
+  moment,
+  oneOf,
+  optional,
+  orNull,
+  reason,
+  shape,
+  text,
+  whole,
+} from '../shapes.ts';
+
+const Break = shape({
+  id: text,
+  class: oneOf(breakClasses),
+  accountId: text,
+  difference: amount,
+  currencyCode: text,
+  openedAt: moment,
+  owner: optional(text),
+  closedAt: optional(moment),
+});
+
+export const coreOperations: readonly OperatorOperation[] = [
+  operatorOperation({
+    operationId: 'showCore',
+    method: 'GET',
+    path: '/core',
+    right: 'institution:read',
+    summary: 'The connection to the core, and what it has not decided.',
+    response: CoreConnection,
+    handle: async ({ coreConnection }, { institutionId }) =>
+      presentCoreConnection(await coreConnection(institutionId)),
+  }),
+  operatorOperation({
+    operationId: 'listOpenInstructions',
+    method: 'GET',
+    path: '/core/instructions',
+    right: 'members:read',
+    summary: 'The undecided instructions, in the order of delivery. At most 1,000.',
+    response: Type.Array(
+      shape({
+        sequence: whole,
+        id: text,
+        mode: text,
+        fromAccountId: text,
+        toAccountId: text,
+        amount,
+        currencyCode: text,
+        leasedBy: orNull(text),
+        leaseUntil: orNull(moment),
+      }),
+    ),
+    async handle({ database }, { institutionId }) {
+      const open: object[] = [];
+      for await (const { amountMinor, ...one } of listOpenInstructions(database, institutionId)) {
+        open.push({ ...one, amount: formatMinor(amountMinor, one.currencyCode) });
+        if (open.length === 1_000) break;
+      }
+      return open;
+    },
+  }),
+  operatorOperation({
+    operationId: 'listBreaks',
+    method: 'GET',
+    path: '/breaks',
+    right: 'institution:read',
+    summary: 'The differences between the core’s books and these, the oldest first.',
+    query: Type.Object({ open: optional(flag), class: optional(oneOf(breakClasses)) }),
+    response: Break,
+    positionWords: 1,
+    async handle(deps, { institutionId, query: { open = true, class: wanted }, page }) {
+      const filter = { isOpen: open, class: wanted };
+      const found = await listBreaks(deps, institutionId, { filter, page });
+      return { ...found, items: found.items.map(breakDocument) };
+    },
+  }),
+  operatorOperation({
+    operationId: 'showBreak',
+    method: 'GET',
+    path: '/breaks/{breakId}',
+    right: 'institution:read',
+    summary: 'A break with its story.',
+    response: Type.Intersect([Break, shape({ story: Type.Array(anything) })]),
+    async handle({ database }, { institutionId, params: { breakId } }) {
+      return /^[1-9][0-9]{0,17}$/.test(breakId)
+        ? withStory(await findBreak(database, institutionId, BigInt(breakId)))
+        : undefined;
+    },
+  }),
+  operatorOperation({
+    operationId: 'changeBreak',
+    method: 'PATCH',
+    path: '/breaks/{breakId}',
+    right: 'breaks:work',
+    summary: 'Give a break an owner, or its story a note.',
+    body: body({ owner: optional(orNull(line(128))), note: optional(reason) }),
+    response: Type.Intersect([Break, shape({ story: Type.Array(anything) })]),
+    async handle(deps, { institutionId, operator, params: { breakId }, body: change, origin }) {
+      if (!/^[1-9][0-9]{0,17}$/.test(breakId)) return undefined;
+      if (Object.keys(change).length === 0)
+        throw new Problem('invalid_request', 'Name an owner, a note or both.');
+      const author = { name: operator.name, origin };
+      const changed = await changeBreak(deps, institutionId, { breakKey: BigInt(breakId), change, author });
+      if (changed === 'closed') throw new Problem('act_refused', 'The break is closed. It takes notes only.');
+      return withStory(changed);
+    },
+  }),
+];
+
+function withStory(found: Awaited<ReturnType<typeof findBreak>>) {
+  return found && { ...breakDocument(found), story: found.story };
+}

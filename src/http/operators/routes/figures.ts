@@ -1,0 +1,103 @@
+import * as Type from 'typebox/type';
+import {
+  institutionOf,
+  searchAnything,
+  selectDatabaseFacts,
+  selectInstitutionFacts,
+  tailEvents,
+  todaysFigures,
+} from '../../../operators/index.ts';
+import { programVersion } from '../../../shared/process/program-version.ts';
+import { presentEvent } from '../../presenters.ts';
+import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import { amount, anything, line, moment, optional, orNull, shape, text, whole } from '../shapes.ts';
+
+const Minutes = Type.Array(shape({ minutesAgo: whole, transfers: whole }));
+
+export const figureOperations: readonly OperatorOperation[] = [
+  operatorOperation({
+    operationId: 'showToday',
+    method: 'GET',
+    path: '/today',
+    right: 'institution:read',
+    summary:
+      'The figures of the institution’s day: money moved, declines, transfers per minute, waiting reviews, sign-ins.',
+    response: shape({
+      at: moment,
+      since: moment,
+      moved: Type.Array(
+        shape({ transferType: orNull(text), status: text, currency: text, transfers: whole, amount }),
+      ),
+      declines: Type.Array(shape({ failureCode: orNull(text), transfers: whole })),
+      perMinute: shape({ lastHour: Minutes, hourYesterday: Minutes }),
+      waiting: Type.Array(
+        shape({ heldFor: text, transfers: whole, oldestAt: orNull(moment), nextDueAt: orNull(moment) }),
+      ),
+      signIns: Type.Array(shape({ outcome: text, signIns: whole })),
+      webhooks: shape({ endpoints: whole, disabled: whole, failingSince: orNull(moment) }),
+      reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
+    }),
+    handle: async (deps, { institutionId }) => todaysFigures(deps, await institutionOf(deps, institutionId)),
+  }),
+  operatorOperation({
+    operationId: 'searchAnything',
+    method: 'GET',
+    path: '/search',
+    right: 'members:read',
+    summary:
+      'Persons, accounts and transfers by id, member number, name, e-mail address or amount. At most ten of each.',
+    query: Type.Object({ text: line(254) }),
+    response: shape({
+      members: Type.Array(anything),
+      accounts: Type.Array(anything),
+      transfers: Type.Array(anything),
+    }),
+    handle: (deps, { institutionId, query, origin }) =>
+      searchAnything(deps, institutionId, { text: query.text, origin }),
+  }),
+  operatorOperation({
+    operationId: 'listEvents',
+    method: 'GET',
+    path: '/events',
+    right: 'members:read',
+    summary: 'The feed of events from a sequence on; without one the last ten. The audit records the read.',
+    query: Type.Object({
+      from: optional(Type.Integer({ minimum: 1 })),
+      limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+    }),
+    response: Type.Array(anything),
+    async handle(deps, { institutionId, query: { from, limit = 50 }, origin }) {
+      const start = from === undefined ? undefined : BigInt(from);
+      const events: object[] = [];
+      for await (const event of tailEvents(deps, institutionId, { from: start, follow: false, origin })) {
+        events.push(presentEvent(event));
+        if (events.length === limit) break;
+      }
+      return events;
+    },
+  }),
+  operatorOperation({
+    operationId: 'showReconcile',
+    method: 'GET',
+    path: '/reconcile',
+    right: 'institution:read',
+    summary: 'The last run of reconcile, with the number of rows that break a rule.',
+    response: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
+    async handle({ database }, { institutionId }) {
+      const { reconciledAt, findings } = await database.read(institutionId, selectInstitutionFacts);
+      return { finishedAt: reconciledAt, findings };
+    },
+  }),
+  operatorOperation({
+    operationId: 'showSystem',
+    method: 'GET',
+    path: '/system',
+    right: 'institution:read',
+    summary: 'Versions, and the state of the database.',
+    response: shape({ version: text, node: text, database: anything }),
+    async handle({ database }) {
+      const { indexes: _, ...facts } = await database.directory(selectDatabaseFacts);
+      return { version: programVersion, node: process.version, database: facts };
+    },
+  }),
+];

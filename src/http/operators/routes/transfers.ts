@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import * as Type from 'typebox/type';
+import {
+  institutionOf,
+  readTransfer,
+  searchTransfers,
+  transferDocument,
+  waitingActs,
+} from '../../../operators/index.ts';
+import { Problem } from '../../../shared/problem.ts';
+import {
+  failureCodes,
+  formatMinor,
+  reverseTransfer,
+  reviewTransfer,
+  transferTypes,
+} from '../../../transfers/index.ts';
+import { readInstant } from '../../request/moments.ts';
+import { decimalText, minorOf } from '../amounts.ts';
+import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import { amount, anything, moment, oneOf, optional, orNull, shape, text, withReason } from '../shapes.ts';
+
+const statuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
+
+const FoundTransfer = shape({
+  id: text,
+  transferType: orNull(text),
+  fromAccountId: text,
+  toAccountId: text,
+  amount,
+  currencyCode: text,
+  status: oneOf(statuses),
+  failureCode: orNull(text),
+  userId: orNull(text),
+  operator: orNull(text),
+  createdAt: moment,
+  settledAt: orNull(moment),
+});
+
+const Decided = shape({
+  outcome: oneOf(['DONE', 'WAITS', 'PROPOSED']),
+  id: text,
+  status: optional(oneOf(statuses)),
+  failureCode: optional(orNull(text)),
+  proposedBy: optional(text),
+  expiresAt: optional(moment),
+});
+
+export const transferOperations: readonly OperatorOperation[] = [
+  operatorOperation({
+    operationId: 'searchTransfers',
+    method: 'GET',
+    path: '/transfers',
+    right: 'members:read',
+    summary: 'Transfers, the newest first. A page may be short, or empty, before the last.',
+    query: Type.Object({
+      status: optional(oneOf(statuses)),
+      transferType: optional(oneOf(transferTypes)),
+      failureCode: optional(oneOf(failureCodes)),
+      accountId: optional(text),
+      userId: optional(text),
+      leastAmount: optional(decimalText),
+      mostAmount: optional(decimalText),
+      since: optional(moment),
+      until: optional(moment),
+    }),
+    response: FoundTransfer,
+    positionWords: 1,
+    async handle(deps, { institutionId, query, page, origin }) {
+      const { status, transferType, failureCode, accountId, userId, since, until } = query;
+      const { currency: own } = await institutionOf(deps, institutionId);
+      const filter = {
+        ...{ status, transferType, failureCode, accountId, userId },
+        leastMinor: minorOf(query.leastAmount, own, 'leastAmount'),
+        mostMinor: minorOf(query.mostAmount, own, 'mostAmount'),
+        since: since === undefined ? undefined : readInstant('since', since),
+        until: until === undefined ? undefined : readInstant('until', until),
+      };
+      const found = await searchTransfers(deps, institutionId, { filter, page, origin });
+      return {
+        next: found.next,
+        items: found.items.map(
+          ({ transferKey: _, matches: __, transferId: id, amount: minor, currency, ...row }) => ({
+            ...row,
+            id,
+            amount: formatMinor(minor, currency),
+            currencyCode: currency,
+          }),
+        ),
+      };
+    },
+  }),
+  operatorOperation({
+    operationId: 'listPendingActs',
+    method: 'GET',
+    path: '/pending',
+    right: 'members:read',
+    summary:
+      'Transfers that wait, the first due first, and acts that wait for a second person. At most 1,000.',
+    response: Type.Array(anything),
+    async handle({ database, clock }, { institutionId }) {
+      const waiting: object[] = [];
+      for await (const act of waitingActs(database, institutionId, clock())) {
+        waiting.push(act);
+        if (waiting.length === 1_000) break;
+      }
+      return waiting;
+    },
+  }),
+  operatorOperation({
+    operationId: 'showTransfer',
+    method: 'GET',
+    path: '/transfers/{transferId}',
+    right: 'members:read',
+    summary: 'A transfer with its decision, approvals, entries on both sides, and steps.',
+    response: Type.Object({ id: text, status: oneOf(statuses), amount, currencyCode: text }),
+    async handle(deps, { institutionId, params: { transferId }, origin }) {
+      const shown = await readTransfer(deps, institutionId, { transferId, origin });
+      return shown && transferDocument(shown);
+    },
+  }),
+  review(
+    'approve',
+    'Approve a transfer that waits for review. Under dual control two persons do this once each.',
+  ),
+  review('decline', 'Decline a pending transfer: it fails for good, and the held money is free again.'),
+  operatorOperation({
+    operationId: 'reverseTransfer',
+    method: 'POST',
+    path: '/transfers/{transferId}/reverse',
+    right: 'transfers:decide',
+    summary: 'Take a completed transfer back by a new one. Under dual control two persons do this once each.',
+    body: Type.Object(
+      {
+        ...withReason.properties,
+        reversalId: optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$',
+            description: 'The id of the new transfer; with it the request can be repeated safely.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    response: Decided,
+    async handle({ desk }, { institutionId, params: { transferId: originalId }, body, origin }) {
+      const { reason: statedReason, reversalId: transferId = randomUUID() } = body;
+      const outcome = await reverseTransfer(desk, institutionId, {
+        originalId,
+        transferId,
+        statedReason,
+        origin,
+      });
+      switch (outcome.kind) {
+        case 'unknown':
+          return undefined;
+        case 'proposed': {
+          const { proposedBy, expiresAt } = outcome;
+          return { outcome: 'PROPOSED', id: originalId, proposedBy, expiresAt };
+        }
+        case 'new':
+        case 'replayed': {
+          const { id, status, failureCode } = outcome.transfer;
+          return { outcome: 'DONE', id, status, failureCode };
+        }
+        case 'id_reused':
+          throw new Problem('transfer_id_reused', 'This id belongs to another transfer.');
+        default:
+          throw new Problem(
+            'transfer_final',
+            'Only a completed transfer that is not a reversal, and has none, can be reversed.',
+          );
+      }
+    },
+  }),
+];
+
+function review(kind: 'approve' | 'decline', summary: string): OperatorOperation {
+  return operatorOperation({
+    operationId: `${kind}Transfer`,
+    method: 'POST',
+    path: `/transfers/{transferId}/${kind}`,
+    right: 'transfers:decide',
+    summary,
+    body: withReason,
+    response: Decided,
+    async handle({ desk }, { institutionId, params: { transferId }, body, origin }) {
+      const act = { kind, statedReason: body.reason, origin } as const;
+      const outcome = await reviewTransfer(desk, institutionId, { transferId, act });
+      if (outcome.kind === 'unknown') return undefined;
+      const { id, status, failureCode } = outcome.transfer;
+      if (outcome.kind === 'changed') return { outcome: 'DONE', id, status, failureCode };
+      switch (outcome.why) {
+        case 'waits':
+          return { outcome: 'WAITS', id, status, failureCode };
+        case 'approved_before':
+          throw new Problem('act_refused', 'You have approved it already. Another person must approve it.');
+        case 'with_core':
+          throw new Problem(
+            'transfer_with_core',
+            'The core has the transfer, and may have carried it out. Only its outcome ends it.',
+          );
+        default:
+          throw new Problem('transfer_final', `The transfer is ${status} and not pending.`);
+      }
+    },
+  });
+}

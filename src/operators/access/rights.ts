@@ -1,0 +1,43 @@
+/** The roles of operators. A person may have several. The database has the same list. */
+export const operatorRoles = ['viewer', 'teller', 'approver', 'administrator', 'auditor'] as const;
+export type OperatorRole = (typeof operatorRoles)[number];
+
+const everyone = operatorRoles;
+
+/**
+ * The one table of rights: the roles that have each. Every operation of /operations/v1 names one right. It is read at each request, so a
+ * role that is taken away ends with it. Nobody may do both sides of dual control: that needs two persons, whatever their roles.
+ */
+export const rights = {
+  /** Settings, calendar, clients, webhooks, the core, figures: nothing about a member. */
+  'institution:read': everyone,
+  /** Members, accounts, entries and transfers. Each read leaves an audit entry. */
+  'members:read': ['viewer', 'teller', 'approver', 'auditor'],
+  /** Locks, sessions and codes of members; restrictions of accounts. */
+  'members:serve': ['teller'],
+  /** For good: the erasure of a person, the end of an account. */
+  'members:erase': ['administrator'],
+  /** Approve, decline, reverse. Needs a sign-in within five minutes. */
+  'transfers:decide': ['approver'],
+  /** Breaks: an owner, a note. */
+  'breaks:work': ['teller', 'approver'],
+  /** Settings, calendar, clients, providers, webhooks. */
+  'institution:change': ['administrator'],
+  /** Invite, suspend and end operators. */
+  'operators:manage': ['administrator'],
+  'audit:read': ['auditor', 'administrator'],
+  'audit:export': ['auditor'],
+} as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
+export type Right = keyof typeof rights;
+
+/** Rights that need a recent sign-in, with its greatest age. */
+export const freshSeconds: Readonly<Partial<Record<Right, number>>> = { 'transfers:decide': 300 };
+
+export function mayUse(roles: readonly OperatorRole[], right: Right): boolean {
+  const having: readonly OperatorRole[] = rights[right];
+  return roles.some((role) => having.includes(role));
+}
+
+export function rightsOf(roles: readonly OperatorRole[]): Right[] {
+  return (Object.keys(rights) as Right[]).filter((right) => mayUse(roles, right));
+}

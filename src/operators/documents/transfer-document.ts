@@ -1,0 +1,47 @@
+import { formatMinor, type ShownTransfer } from '../../transfers/index.ts';
+
+/** A transfer with its decision and its entries, as operators see it. Amounts are decimal text. */
+export function transferDocument(shown: ShownTransfer) {
+  const { transfer, entries, steps, pending, ...more } = shown;
+  const { currencyCode } = transfer;
+  const amount = (minor: bigint) => formatMinor(minor, currencyCode);
+  return {
+    id: transfer.id,
+    status: transfer.status,
+    transferType: transfer.transferType,
+    fromAccountId: transfer.fromAccountId,
+    toAccountId: transfer.toAccountId,
+    amount: amount(transfer.amountMinor),
+    currencyCode,
+    memo: transfer.memo,
+    failureCode: transfer.failureCode,
+    failureDetail: transfer.failureDetail,
+    exceededLimit: transfer.exceededLimit && {
+      ...transfer.exceededLimit,
+      remainingMinor: transfer.exceededLimit.remainingMinor?.toString() ?? null,
+    },
+    reverses: transfer.reverses ?? null,
+    reversedBy: transfer.reversedBy ?? null,
+    createdAt: transfer.createdAt,
+    ...more,
+    pending: pending && {
+      heldFor: pending.heldFor,
+      dueAt: pending.dueAt,
+      whenDue: pending.whenDue,
+      approvalsNeeded: pending.approvalsNeeded,
+      notBefore: pending.notBefore,
+      isOrdererShutOut: pending.isOrdererShutOut,
+    },
+    entries: entries.map((entry) => ({
+      accountId: entry.accountId,
+      entry: Number(entry.seq),
+      kind: entry.kind,
+      amount: amount(entry.amountMinor),
+      balanceAfter: amount(entry.postedAfterMinor),
+      debitsPendingAfter: amount(entry.debitsPendingAfterMinor),
+      creditsPendingAfter: amount(entry.creditsPendingAfterMinor),
+      recordedAt: entry.recordedAt,
+    })),
+    steps,
+  };
+}

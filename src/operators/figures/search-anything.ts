@@ -1,0 +1,67 @@
+import type { Vault } from '../../auth/index.ts';
+import type { CommandOrigin } from '../../events/index.ts';
+import { formatMinor, parseDecimalAmount, toMinor } from '../../ledger/index.ts';
+import { isPublicId } from '../../shared/public-id.ts';
+import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import { selectAccountRow } from '../accounts/account-queries.ts';
+import { institutionOf } from '../institutions/institution-of.ts';
+import { findMembers } from '../members/find-members.ts';
+import { selectTransferOfId } from '../transfers/search-queries.ts';
+import { searchTransfers } from '../transfers/search-transfers.ts';
+
+interface Deps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly auth: { readonly vault: Vault };
+}
+
+const most = 10;
+
+/** Persons by number, address, id or name; an account or a transfer by its id; transfers by amount. The audit records the search for persons. */
+export async function searchAnything(
+  deps: Deps,
+  institutionId: InstitutionId,
+  { text, origin }: { readonly text: string; readonly origin: CommandOrigin },
+) {
+  const { database } = deps;
+  const members = await findMembers(deps, institutionId, { text, limit: most, origin });
+  const [account, transfer] = isPublicId(text)
+    ? await database.read(institutionId, (db) =>
+        Promise.all([selectAccountRow(db, text), selectTransferOfId(db, text)]),
+      )
+    : [];
+  const ofAmount = await transfersOfAmount(deps, institutionId, { text, origin });
+  const transfers = [...(transfer === undefined ? [] : [transfer]), ...ofAmount].map(
+    ({ transferId: id, amount, currency, fromAccountId, toAccountId, status, createdAt }) => ({
+      ...{ id, fromAccountId, toAccountId, status, createdAt },
+      amount: formatMinor(amount, currency),
+      currencyCode: currency,
+    }),
+  );
+  const accounts =
+    account === undefined
+      ? []
+      : [
+          {
+            accountId: account.accountId,
+            accountType: account.diAccountType,
+            memberNumber: account.memberNumber,
+          },
+        ];
+  return { members, accounts, transfers };
+}
+
+async function transfersOfAmount(
+  deps: Deps,
+  institutionId: InstitutionId,
+  { text, origin }: { readonly text: string; readonly origin: CommandOrigin },
+) {
+  const parsed = parseDecimalAmount(text.replaceAll(',', ''));
+  if ('invalid' in parsed) return [];
+  const { currency } = await institutionOf(deps, institutionId);
+  const minor = toMinor(parsed, currency);
+  if (typeof minor !== 'bigint') return [];
+  const filter = { leastMinor: minor, mostMinor: minor };
+  const page = { limit: most, after: null };
+  return (await searchTransfers(deps, institutionId, { filter, page, origin })).items;
+}

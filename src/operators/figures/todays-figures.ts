@@ -1,0 +1,56 @@
+import { type BusinessTime, type Institution, instantOf, localDate } from '../../institutions/index.ts';
+import { formatMinor } from '../../ledger/index.ts';
+import type { Clock, Database } from '../../storage/index.ts';
+import { selectInstitutionFacts } from '../doctor/facts.ts';
+import {
+  selectDeclines,
+  selectMinutes,
+  selectMoved,
+  selectReviews,
+  selectSignIns,
+} from './figure-queries.ts';
+
+const dayMillis = 24 * 60 * 60_000;
+
+/** The figures of the institution's day until now, at one moment. Amounts are decimal text. */
+export function todaysFigures(
+  {
+    database,
+    clock,
+    businessTime,
+  }: { readonly database: Database; readonly clock: Clock; readonly businessTime: BusinessTime },
+  { institutionId, timeZone }: Institution,
+) {
+  // Transfers have the time of business, the audit that of the clock.
+  const [now, at] = [businessTime(institutionId, clock()), clock()];
+  const since = instantOf(localDate(now, timeZone), '00:00', timeZone);
+  return database.snapshot(institutionId, async (tx) => {
+    const [moved, declines, lastHour, hourYesterday, waiting, signIns, facts] = await Promise.all([
+      selectMoved(tx, since),
+      selectDeclines(tx, since),
+      selectMinutes(tx, now),
+      selectMinutes(tx, new Date(now.getTime() - dayMillis)),
+      selectReviews(tx),
+      selectSignIns(tx, instantOf(localDate(at, timeZone), '00:00', timeZone)),
+      selectInstitutionFacts(tx),
+    ]);
+    return {
+      at: now,
+      since,
+      moved: moved.map(({ amount, ...row }) => ({
+        ...row,
+        amount: formatMinor(BigInt(amount), row.currency),
+      })),
+      declines,
+      perMinute: { lastHour, hourYesterday },
+      waiting,
+      signIns,
+      webhooks: {
+        endpoints: facts.webhooks,
+        disabled: facts.webhooksDisabled,
+        failingSince: facts.webhooksFailingSince,
+      },
+      reconcile: { finishedAt: facts.reconciledAt, findings: facts.findings },
+    };
+  });
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { readJwks } from '../../src/auth/index.ts';
+import { type AuditAction, ownOrigin } from '../../src/events/index.ts';
+import { operationsOfOperators } from '../../src/http/operators/operations.ts';
+import { createWebhook } from '../../src/webhooks/index.ts';
+import { clientOf, paths } from '../support/demo.ts';
+import { aProvider, institutionOf } from '../support/identity.ts';
+import { demoAddress, operatorOf, type TestOperator } from '../support/operators.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/* Every operation of operators that changes something or reads personal data, with the audit entries that it leaves under the name of the operator. */
+
+const reason = { reason: 'a test' };
+const account = '/accounts/a-1002-checking';
+
+interface Run {
+  readonly by: string;
+  readonly path: string;
+  readonly body?: object;
+  readonly leaves: readonly AuditAction[];
+}
+
+const teller = 'Demo teller';
+const approver = 'Demo approver';
+const administrator = 'Demo administrator';
+const auditor = 'Demo auditor';
+
+const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
+  showOwnSession: 'nothing about a member',
+  listOperators: 'nothing about a member',
+  showInstitution: 'nothing about a member',
+  showCalendar: 'nothing about a member',
+  showLimits: 'nothing about a member',
+  showToday: 'nothing about a member',
+  showReconcile: 'nothing about a member',
+  showSystem: 'nothing about a member',
+  showCore: 'nothing about a member',
+  // Ids and amounts, as the list of the command line.
+  listOpenInstructions: 'nothing about a member',
+  listBreaks: 'nothing about a member',
+  showBreak: 'nothing about a member',
+  listClients: 'nothing about a member',
+  listProviders: 'nothing about a member',
+  listSigningKeys: 'nothing about a member',
+  listWebhooks: 'nothing about a member',
+  showWebhook: 'nothing about a member',
+  listAttempts: 'nothing about a member',
+  listDeliveries: 'nothing about a member',
+  // An event that says nothing, as for a client.
+  pingWebhook: 'nothing about a member',
+  verifyAudit: 'nothing about a member',
+  searchAnything: { by: teller, path: '/search?text=demo.member', leaves: ['person.searched'] },
+  listEvents: { by: teller, path: '/events', leaves: ['events.read'] },
+  changeInstitution: {
+    by: administrator,
+    path: '/institution',
+    body: { ...reason, passwordMinLength: 14 },
+    leaves: ['institution.changed'],
+  },
+  // Under dual control: the first of two persons.
+  changeCalendar: {
+    by: administrator,
+    path: '/calendar',
+    body: { ...reason, day: '2027-03-02', open: false },
+    leaves: ['transfer.rules_proposed'],
+  },
+  changeBreak: {
+    by: teller,
+    path: '/breaks/BREAK',
+    body: { note: 'asked the core' },
+    leaves: ['core.break_changed'],
+  },
+  changeClient: {
+    by: administrator,
+    path: '/clients/harbor-app',
+    body: { ...reason, name: 'Another name' },
+    leaves: ['client.changed'],
+  },
+  rotateClientSecret: {
+    by: administrator,
+    path: '/clients/harbor-app/rotate-secret',
+    body: reason,
+    leaves: ['client.secret_added'],
+  },
+  retireClientSecrets: {
+    by: administrator,
+    path: '/clients/harbor-app/retire-secret',
+    body: { ...reason, which: 'older' },
+    leaves: ['client.secret_removed'],
+  },
+  switchProvider: {
+    by: administrator,
+    path: '/providers/harbor-login',
+    body: { ...reason, active: false },
+    leaves: ['provider.changed'],
+  },
+  changeWebhook: {
+    by: administrator,
+    path: '/webhooks/WEBHOOK',
+    body: { ...reason, status: 'PAUSED' },
+    leaves: ['webhook.changed'],
+  },
+  replayWebhook: {
+    by: administrator,
+    path: '/webhooks/WEBHOOK/replay',
+    body: { ...reason, parked: true },
+    leaves: ['webhook.replayed'],
+  },
+  searchAudit: { by: auditor, path: '/audit?action=login', leaves: ['audit.read'] },
+  exportAudit: { by: auditor, path: '/audit/export?chain=changes', leaves: ['audit.exported'] },
+  // Ids and amounts, as the list of the command line.
+  listPendingActs: 'nothing about a member',
+  changeOperator: {
+    by: administrator,
+    path: '/operators/VIEWER',
+    body: { ...reason, roles: ['viewer', 'auditor'] },
+    leaves: ['operator.changed'],
+  },
+  findMembers: { by: teller, path: '/members?text=100001', leaves: ['person.searched'] },
+  showMember: { by: teller, path: '/members/PERSON', leaves: ['person.read'] },
+  lockMember: { by: teller, path: `/users/USER/lock`, body: reason, leaves: ['user.locked'] },
+  unlockMember: { by: teller, path: `/users/USER/unlock`, body: reason, leaves: ['user.unlocked'] },
+  deactivateMember: {
+    by: teller,
+    path: `/users/USER/deactivate`,
+    body: reason,
+    leaves: ['user.deactivated'],
+  },
+  activateMember: { by: teller, path: `/users/USER/activate`, body: reason, leaves: ['user.reactivated'] },
+  endMemberSessions: {
+    by: teller,
+    path: `/users/USER/end-sessions`,
+    body: reason,
+    leaves: ['user.sessions_ended'],
+  },
+  issueActivationCode: {
+    by: teller,
+    path: '/users/USER/activation-code',
+    body: reason,
+    leaves: ['user.activation_code_issued'],
+  },
+  showUserLimits: { by: teller, path: '/users/USER/limits', leaves: ['person.read'] },
+  // Its conditions are those of the command; test/cli/member-erase.test.ts erases.
+  eraseMember: { by: administrator, path: '/members/PERSON/erase', body: reason, leaves: [] },
+  showAccount: { by: teller, path: account, leaves: ['account.read'] },
+  listEntries: { by: teller, path: `${account}/entries`, leaves: ['account.read'] },
+  showAccountLimits: { by: teller, path: `${account}/limits`, leaves: ['account.read'] },
+  restrictAccount: {
+    by: teller,
+    path: `${account}/restrict`,
+    body: { ...reason, restriction: 'EXCLUDE_AS_TO' },
+    leaves: ['account.restricted'],
+  },
+  closeAccount: { by: administrator, path: `${account}/close`, body: reason, leaves: [] },
+  searchTransfers: { by: teller, path: '/transfers?accountId=a-1002-checking', leaves: ['account.read'] },
+  showTransfer: { by: teller, path: '/transfers/acts-2', leaves: ['transfer.read'] },
+  approveTransfer: {
+    by: approver,
+    path: '/transfers/acts-1/approve',
+    body: reason,
+    leaves: ['transfer.approved'],
+  },
+  declineTransfer: {
+    by: approver,
+    path: '/transfers/acts-2/decline',
+    body: reason,
+    leaves: ['transfer.declined'],
+  },
+  reverseTransfer: {
+    by: approver,
+    path: '/transfers/acts-1/reverse',
+    body: reason,
+    leaves: ['transfer.reversal_proposed'],
+  },
+};
+
+let service: TestService;
+const operators = new Map<string, TestOperator>();
+const ids: Record<string, string> = {};
+
+before(async () => {
+  service = await startTestService({ environment: demoAddress });
+  for (const name of [teller, approver, administrator, auditor, 'Demo viewer'])
+    operators.set(name, await operatorOf(service, name, 'harbor'));
+  const harbor = await clientOf(service, ['harbor-app', 'harbor-app-secret']);
+  for (const id of ['acts-1', 'acts-2']) {
+    const order = { id, fromAccountId: 'a-1002-checking', toAccountId: 'a-1001-checking', amount: 510 };
+    assert.equal((await harbor.post(paths.transfers, order)).body.status, 'PENDING');
+  }
+  ids.VIEWER = (await operators.get('Demo viewer')?.get('/session'))?.body.operatorId;
+  const [person] = (await operators.get(teller)?.get('/members?text=demo.member'))?.body ?? [];
+  ids.PERSON = person.personId;
+  ids.USER = person.userId;
+  const { institutionId } = await institutionOf(service, 'harbor');
+  const { endpoint } = await createWebhook(
+    service.service.context.webhooks,
+    { institutionId, clientId: 'harbor-app', origin: ownOrigin() },
+    {
+      ...{ url: 'https://hooks.example.com/harbor', description: null, eventTypes: null },
+      ...{ payload: 'THIN', ordering: 'ACCOUNT' },
+    },
+  );
+  ids.WEBHOOK = endpoint.endpointId;
+  const [made] = await service.db.superuser<{ break_key: string }>(
+    `insert into core_breaks (institution_id, class, subject, account_id, currency, difference, opened_at)
+     select institution_id, 'AMOUNT', 'account:a-1', 'a-1', 'USD', 5, now() from institutions where code = 'harbor'
+     returning break_key::text`,
+  );
+  ids.BREAK = made?.break_key ?? '';
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const keys = readJwks(JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] }));
+  await aProvider(service, 'harbor', {
+    ...{ providerId: 'harbor-login', kind: 'jwt', issuer: 'https://login.harbor.example', keys },
+  });
+});
+after(() => service.close());
+
+test('each operation of operators has a line in the table of audit entries', () => {
+  const all = operationsOfOperators.map(({ operationId }) => operationId);
+  assert.deepEqual(Object.keys(runs).toSorted(), all.toSorted());
+});
+
+describe('operations leave the audit entries of their line, by the name of the operator', () => {
+  // Transfers first: an account's restriction would fail them.
+  const first = operationsOfOperators.filter(({ path }) => path.startsWith('/transfers'));
+  for (const operation of new Set([...first, ...operationsOfOperators])) {
+    const run = runs[operation.operationId];
+    if (run === undefined || typeof run === 'string') continue;
+    test(`${operation.operationId} leaves the audit entries of its line`, async () => {
+      const path = run.path.replace(/VIEWER|PERSON|USER|WEBHOOK|BREAK/, (name) => ids[name] ?? '');
+      const entries = () =>
+        service.db.superuser<{ action: AuditAction; operator: string }>(
+          `select action, operator from audit_entries where operator_id is not null and outcome = 'succeeded' order by audit_key`,
+        );
+      const standing = (await entries()).length;
+      const answer = await operators.get(run.by)?.send(operation.method, path, run.body);
+      assert.ok(answer?.status === (run.leaves.length === 0 ? 409 : 200), JSON.stringify(answer?.body));
+      const added = (await entries()).slice(standing);
+      assert.deepEqual(
+        added.map(({ action, operator }) => [action, operator]),
+        run.leaves.map((action) => [action, run.by]),
+      );
+    });
+  }
+});

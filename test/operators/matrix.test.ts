@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { operationsOfOperators } from '../../src/http/operators/operations.ts';
+import { clientOf, memberOf } from '../support/demo.ts';
+import { demoAddress, operatorOf, sendTo, type TestOperator } from '../support/operators.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/*
+ * Every operation of operators with every role, each cell by hand. 403: the role may not. The ids do not exist, so that 404 means that the
+ * role may. An operation without a row fails.
+ */
+
+const roles = ['viewer', 'teller', 'approver', 'administrator', 'auditor'] as const;
+
+const all = '200 200 200 200 200';
+/** Personal data: not the administrator's. */
+const personal = '200 200 200 403 200';
+const personalId = '404 404 404 403 404';
+const teller = '403 404 403 403 403';
+const approver = '403 403 404 403 403';
+const administrator = '403 403 403 404 403';
+const administratorDone = '403 403 403 200 403';
+const breaks = '403 404 404 403 403';
+const anyId = '404 404 404 404 404';
+
+/** In the order of `roles`. */
+const matrix: Readonly<Record<string, string>> = {
+  showOwnSession: all,
+  listOperators: all,
+  changeOperator: administrator,
+  showInstitution: all,
+  changeInstitution: administratorDone,
+  showCalendar: all,
+  changeCalendar: administratorDone,
+  showLimits: all,
+  showToday: all,
+  searchAnything: personal,
+  listEvents: personal,
+  showReconcile: all,
+  showSystem: all,
+  showCore: all,
+  listOpenInstructions: personal,
+  listBreaks: all,
+  showBreak: anyId,
+  changeBreak: breaks,
+  listClients: all,
+  changeClient: administrator,
+  rotateClientSecret: administrator,
+  retireClientSecrets: administrator,
+  listProviders: all,
+  switchProvider: administrator,
+  listSigningKeys: all,
+  listWebhooks: all,
+  showWebhook: anyId,
+  listAttempts: anyId,
+  listDeliveries: anyId,
+  changeWebhook: administrator,
+  replayWebhook: administrator,
+  pingWebhook: administrator,
+  searchAudit: '403 403 403 200 200',
+  verifyAudit: '403 403 403 200 200',
+  exportAudit: '403 403 403 403 200',
+  findMembers: personal,
+  showMember: personalId,
+  lockMember: teller,
+  unlockMember: teller,
+  deactivateMember: teller,
+  activateMember: teller,
+  endMemberSessions: teller,
+  issueActivationCode: teller,
+  showUserLimits: personalId,
+  eraseMember: administrator,
+  showAccount: personalId,
+  listEntries: personalId,
+  showAccountLimits: personalId,
+  restrictAccount: teller,
+  closeAccount: administrator,
+  searchTransfers: personal,
+  listPendingActs: personal,
+  showTransfer: personalId,
+  approveTransfer: approver,
+  declineTransfer: approver,
+  reverseTransfer: approver,
+};
+
+/** The parts of a request beside the ids. */
+const queries: Readonly<Record<string, string>> = {
+  findMembers: '?text=nobody-has-this-name',
+  searchAnything: '?text=nobody-has-this-name',
+  exportAudit: '?chain=changes',
+};
+const bodies: Readonly<Record<string, object>> = {
+  restrictAccount: { restriction: 'EXCLUDE_ALL', reason: 'a test' },
+  changeCalendar: { day: '2026-12-23', open: null, reason: 'a test' },
+  changeBreak: { note: 'a test' },
+  retireClientSecrets: { which: 'older', reason: 'a test' },
+  switchProvider: { active: false, reason: 'a test' },
+  changeWebhook: { status: 'PAUSED', reason: 'a test' },
+  replayWebhook: { parked: true, reason: 'a test' },
+};
+
+let service: TestService;
+const operators = new Map<string, TestOperator>();
+
+before(async () => {
+  service = await startTestService({ environment: demoAddress });
+  for (const role of roles) operators.set(role, await operatorOf(service, `Demo ${role}`));
+});
+after(() => service.close());
+
+test('each operation of operators has a row, and each row an operation', () => {
+  const ids = operationsOfOperators.map(({ operationId }) => operationId);
+  assert.deepEqual(Object.keys(matrix).toSorted(), ids.toSorted());
+});
+
+function requestOf({ method, path, operationId, body }: (typeof operationsOfOperators)[number]) {
+  const url =
+    path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000') + (queries[operationId] ?? '');
+  return { method, url, body: body && (bodies[operationId] ?? { reason: 'a test' }) };
+}
+
+describe('the rights of operators', () => {
+  for (const operation of operationsOfOperators) {
+    test(`lets the roles of the table use ${operation.operationId}, and no other`, async () => {
+      const { method, url, body } = requestOf(operation);
+      const statuses: string[] = [];
+      for (const role of roles) {
+        const answer = await operators.get(role)?.send(method, url, body);
+        statuses.push(String(answer?.status));
+        if (answer?.status === 403) assert.equal(answer.body.code, 'insufficient_scope');
+      }
+      assert.equal(statuses.join(' '), matrix[operation.operationId]);
+    });
+  }
+
+  test('refuses every operation without a session, with tokens of members and clients, and with foreign secrets', async () => {
+    const member = await memberOf(service, 'demo.member', 'demo-member-password');
+    const client = await clientOf(service);
+    const [institution, secret] = (operators.get('viewer')?.token ?? '').split('.');
+    const elsewhere = `${Number(institution) + 1}.${secret}`;
+    const strangers = [
+      member.token,
+      client.token,
+      elsewhere,
+      `0.${secret}`,
+      'x',
+      `${institution}.${'A'.repeat(43)}`,
+    ];
+    for (const operation of operationsOfOperators) {
+      const { method, url, body } = requestOf(operation);
+      const without = await sendTo(service.address, method, url, {}, body);
+      assert.deepEqual([without.status, without.body.code], [401, 'missing_token'], operation.operationId);
+      for (const token of strangers) {
+        const answer = await sendTo(service.address, method, url, { authorization: `Bearer ${token}` }, body);
+        assert.equal(answer.status, 401, `${operation.operationId} ${token}`);
+      }
+    }
+  });
+});
