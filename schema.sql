@@ -1124,8 +1124,11 @@ create table audit_entries (
   personal_salt   bytea,
   personal_hash   bytea,
   chain_hash      bytea,
+  operator_id     text collate "C",
+  break_glass     boolean not null default false,
   constraint audit_entries_pkey PRIMARY KEY (institution_id, audit_key),
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]{1,30}(\.[a-z_]{1,30})?$'::text),
+  constraint audit_entries_break_glass CHECK (NOT break_glass OR operator IS NOT NULL AND operator_id IS NULL),
   constraint audit_entries_chain_check CHECK (chain = ANY (ARRAY['access'::text, 'changes'::text])),
   constraint audit_entries_chain_hash_check CHECK (length(chain_hash) = 32),
   constraint audit_entries_chain_number_check CHECK (chain_number > 0),
@@ -1135,8 +1138,9 @@ create table audit_entries (
   constraint audit_entries_operator_as_check CHECK (length(operator_as) >= 1 AND length(operator_as) <= 128),
   constraint audit_entries_operator_check CHECK (length(operator) >= 1 AND length(operator) <= 128),
   constraint audit_entries_operator_host_check CHECK (length(operator_host) >= 1 AND length(operator_host) <= 128),
+  constraint audit_entries_operator_id_check CHECK (operator_id ~ '^[0-9a-f-]{36}$'::text),
   constraint audit_entries_operator_known CHECK (operator IS NOT NULL OR num_nonnulls(operator_host, sudo_user, operator_as) = 0),
-  constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1),
+  constraint audit_entries_origin CHECK (num_nonnulls(address, operator) <= 1 OR operator_id IS NOT NULL AND operator IS NOT NULL),
   constraint audit_entries_outcome_check CHECK (outcome = ANY (ARRAY['succeeded'::text, 'refused'::text])),
   constraint audit_entries_personal_hash_check CHECK (length(personal_hash) = 32),
   constraint audit_entries_personal_salt_check CHECK (length(personal_salt) = 32),
@@ -1159,7 +1163,7 @@ comment on column audit_entries.reason is 'Why it was refused or how it was done
 comment on column audit_entries.subject is 'Object of the act if it is neither a client nor a user: the id of a key or token.';
 comment on column audit_entries.name_hash is 'Keyed hash of a username that no user has: it may be a password typed into the wrong field.';
 comment on column audit_entries.address is 'Address of the caller. Null for commands and for acts of the service itself.';
-comment on column audit_entries.operator is 'The system user that ran the command.';
+comment on column audit_entries.operator is 'The name of the signed-in operator, or the system user that ran the command.';
 comment on column audit_entries.sudo_user is 'SUDO_USER, which anyone can set: recorded, and never taken as a second person.';
 comment on column audit_entries.operator_as is 'A typed name, which only a demo institution accepts.';
 comment on column audit_entries.before_change is 'Settings that the act replaced.';
@@ -1173,6 +1177,8 @@ comment on column audit_entries.chain_number is 'Number in the chain, from 1 wit
 comment on column audit_entries.personal_salt is 'Key of personal_hash. No hash of the chain contains it.';
 comment on column audit_entries.personal_hash is 'HMAC-SHA-256 of the personal fields under their salt.';
 comment on column audit_entries.chain_hash is 'SHA-256 of the chain hash before it and of the hash of the content. docs/audit.md describes the content.';
+comment on column audit_entries.operator_id is 'The operator who was signed in; null for a system user.';
+comment on column audit_entries.break_glass is 'A command of a system user in an institution that has operators.';
 
 create type new_event as (
   kind               text,
@@ -2098,6 +2104,64 @@ CREATE INDEX passkey_challenges_by_end ON passkey_challenges USING btree (instit
 comment on table passkey_challenges is 'Challenges that a passkey answered: each counts once. A challenge travels sealed in its page until then.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- operators
+
+create table operators (
+  institution_id    integer not null,
+  operator_id       text collate "C" not null,
+  name              text not null,
+  roles             text[] not null,
+  status            text not null,
+  source            text not null,
+  provider_subject  text collate "C",
+  created_at        timestamp with time zone not null,
+  constraint operators_pkey PRIMARY KEY (institution_id, operator_id),
+  constraint operators_name_check CHECK (length(name) >= 1 AND length(name) <= 128 AND name = btrim(name) AND name !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
+  constraint operators_operator_id_check CHECK (operator_id ~ '^[0-9a-f-]{36}$'::text),
+  constraint operators_provider_subject CHECK ((source = 'PROVIDER'::text) = (provider_subject IS NOT NULL)),
+  constraint operators_provider_subject_check CHECK (length(provider_subject) >= 1 AND length(provider_subject) <= 255),
+  constraint operators_roles_check CHECK (cardinality(roles) >= 1 AND cardinality(roles) <= 5 AND roles <@ ARRAY['viewer'::text, 'teller'::text, 'approver'::text, 'administrator'::text, 'auditor'::text]),
+  constraint operators_source_check CHECK (source = ANY (ARRAY['INVITATION'::text, 'PROVIDER'::text, 'DEMO'::text])),
+  constraint operators_status_check CHECK (status = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'ENDED'::text]))
+);
+CREATE UNIQUE INDEX operators_by_subject ON operators USING btree (institution_id, provider_subject) WHERE (provider_subject IS NOT NULL);
+comment on table operators is 'The persons who run an institution, with their roles. A row stays for the audit; the person ends.';
+comment on column operators.name is 'Under which acts stand in the audit. Dual control compares it, so it is unique in the institution, look-alikes included.';
+comment on column operators.roles is 'Each role has the rights of src/operators/access/rights.ts.';
+comment on column operators.status is 'INVITED has not signed in yet. ENDED is final.';
+comment on column operators.source is 'PROVIDER: the roles are those of the last sign-in at the institution''s OpenID provider. DEMO: a button of the demo.';
+comment on column operators.provider_subject is 'The claim sub of the OpenID provider.';
+
+create table operator_sessions (
+  institution_id    integer not null,
+  session_id        text collate "C" not null,
+  secret_hash       bytea not null,
+  operator_id       text collate "C" not null,
+  kind              text not null,
+  method            text not null,
+  authenticated_at  timestamp with time zone not null,
+  created_at        timestamp with time zone not null,
+  last_used_at      timestamp with time zone not null,
+  expires_at        timestamp with time zone not null,
+  ended_at          timestamp with time zone,
+  address           inet,
+  user_agent        text,
+  constraint operator_sessions_pkey PRIMARY KEY (institution_id, session_id),
+  constraint operator_sessions_institution_id_operator_id_fkey FOREIGN KEY (institution_id, operator_id) REFERENCES operators(institution_id, operator_id),
+  constraint operator_sessions_check CHECK (expires_at > created_at),
+  constraint operator_sessions_kind_check CHECK (kind = ANY (ARRAY['BROWSER'::text, 'COMMAND_LINE'::text])),
+  constraint operator_sessions_method_check CHECK (method = ANY (ARRAY['provider'::text, 'passkey'::text, 'demo'::text])),
+  constraint operator_sessions_secret_hash_check CHECK (length(secret_hash) = 32),
+  constraint operator_sessions_session_id_check CHECK (session_id ~ '^[0-9a-f-]{36}$'::text),
+  constraint operator_sessions_user_agent_check CHECK (length(user_agent) <= 256)
+);
+CREATE INDEX operator_sessions_by_operator ON operator_sessions USING btree (institution_id, operator_id);
+CREATE UNIQUE INDEX operator_sessions_by_secret ON operator_sessions USING btree (institution_id, secret_hash);
+comment on table operator_sessions is 'Browsers and command lines in which operators are signed in. Deleted once expired.';
+comment on column operator_sessions.secret_hash is 'HMAC of the cookie or the token under SECRET_KEY.';
+comment on column operator_sessions.authenticated_at is 'When the person last proved who they are. An approval wants this within five minutes.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2900,6 +2964,46 @@ begin
   if new.key_thumbprint is null and (
     select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
     raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_operator()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    if old.status = 'ENDED' then
+      raise exception 'operators: an operator who has ended stays so' using errcode = 'SD140';
+    end if;
+    if new.status = 'INVITED' and old.status <> 'INVITED' then
+      raise exception 'operators: only a new operator is invited' using errcode = 'SD140';
+    end if;
+  elsif new.source = 'DEMO'
+    and not exists (select from institutions i where i.institution_id = new.institution_id and i.demo) then
+    raise exception 'operators: the institution is no demo' using errcode = 'SD140';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_operator_acts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from operators o
+    where o.institution_id = new.institution_id and o.operator_id = new.operator_id and o.name = new.operator
+      and o.status = 'ACTIVE'
+      and (new.action not in ('transfer.approved', 'transfer.declined', 'transfer.reversal_proposed',
+                              'transfer.reversal_confirmed', 'transfer.reversed')
+           or 'approver' = any (o.roles))) then
+    raise exception 'audit: the operator is not active, or may not decide on transfers' using errcode = 'SD141';
   end if;
   return new;
 end
@@ -4365,7 +4469,9 @@ revoke execute on function webhooks_to_send(timestamp with time zone,integer) fr
 grant execute on function webhooks_to_send(timestamp with time zone,integer) to sharedraft_service;
 
 -- ---------------------------------------------------------------------------------------------------------
--- Constraints that call functions
+-- Constraints and indexes that call functions
+
+CREATE UNIQUE INDEX operators_by_name ON operators USING btree (institution_id, fold_name(name));
 
 alter table proposals add constraint proposals_two_persons CHECK (NOT share_a_person(ARRAY[proposed_by, proposed_sudo], ARRAY[confirmed_by, confirmed_sudo]));
 
@@ -4525,6 +4631,7 @@ CREATE TRIGGER note_truncated AFTER TRUNCATE ON event_epochs FOR EACH STATEMENT 
 CREATE TRIGGER note_updated AFTER UPDATE ON event_epochs REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 
 CREATE TRIGGER audit_entries_kept BEFORE DELETE OR UPDATE ON audit_entries FOR EACH ROW WHEN (old.chain_number IS NOT NULL) EXECUTE FUNCTION check_audit_entry_kept();
+CREATE TRIGGER audit_entries_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_id IS NOT NULL AND new.outcome = 'succeeded'::text) EXECUTE FUNCTION check_operator_acts();
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 
 -- ---------------------------------------------------------------------------------------------------------
@@ -4585,6 +4692,11 @@ CREATE TRIGGER core_breaks_closed_for_good BEFORE UPDATE ON core_breaks FOR EACH
 -- Triggers: passkeys
 
 CREATE TRIGGER passkeys_count BEFORE UPDATE ON passkeys FOR EACH ROW EXECUTE FUNCTION check_passkey();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: operators
+
+CREATE TRIGGER operators_change BEFORE INSERT OR UPDATE ON operators FOR EACH ROW EXECUTE FUNCTION check_operator();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
@@ -4881,6 +4993,14 @@ alter table passkey_challenges enable row level security, force row level securi
 create policy institution on passkey_challenges using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on passkey_challenges for select to sharedraft_backup using (true);
 
+alter table operators enable row level security, force row level security;
+create policy institution on operators using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operators for select to sharedraft_backup using (true);
+
+alter table operator_sessions enable row level security, force row level security;
+create policy institution on operator_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_sessions for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -4939,7 +5059,7 @@ grant delete, insert, select, update on contribution_limits to sharedraft_servic
 grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
 grant insert (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, recorded_at), select, update (secret, secret_expires_at) on outbox to sharedraft_service;
 grant insert, select on event_epochs to sharedraft_service;
-grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal), select on audit_entries to sharedraft_service;
+grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal, operator_id, break_glass), select on audit_entries to sharedraft_service;
 grant insert, select, update (deposited_on) on openings to sharedraft_service;
 grant select on opening_counters to sharedraft_service;
 grant delete, insert, select on import_runs to sharedraft_service;
@@ -4978,3 +5098,5 @@ grant insert, select, update on hashing_key to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
 grant delete, insert, select on passkey_challenges to sharedraft_service;
+grant insert, select, update (roles, status) on operators to sharedraft_service;
+grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;

@@ -62,7 +62,10 @@ export function authorize(
  */
 export function challengeOf(
   { code, members }: Problem,
-  { authorization, scope }: { readonly authorization: string | undefined; readonly scope: string | undefined },
+  {
+    authorization,
+    scope,
+  }: { readonly authorization: string | undefined; readonly scope: string | undefined },
 ): string | undefined {
   const scheme = /^dpop(?: |$)/i.test(authorization ?? '') ? 'DPoP' : 'Bearer';
   const challenge = parametersOf(code, members, scope);
