@@ -20,6 +20,8 @@ test('lost postings have breaks until they arrive, and both books agree to the c
   const ordered = Object.values(month.orders).reduce((sum, count) => sum + count, 0);
   assert.ok(ordered > 10 && month.coreTransactions > 30);
   assert.ok(month.named > 0, 'no lost posting was named');
-  assert.ok((month.breaks['MISSING_HERE ARRIVED'] ?? 0) >= month.named);
+  // The next comparison may find that the balances agree before the sweeper sees that the posting has arrived.
+  const closed = ['ARRIVED', 'AGREED'].map((end) => month.breaks[`MISSING_HERE ${end}`] ?? 0);
+  assert.ok(closed.reduce((sum, count) => sum + count, 0) >= month.named);
   assert.ok(Object.keys(month.disturbances).some((name) => name.startsWith('kill ')));
 });
