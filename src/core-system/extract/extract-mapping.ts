@@ -31,7 +31,7 @@ export interface ExtractMapping {
   readonly files: Readonly<Record<string, TableMapping>>;
 }
 
-export const mappingFile = 'extract-columns.json';
+const mappingFile = 'extract-columns.json';
 
 /** Reads extract-columns.json of a folder, or the named file; undefined without the former. MappingError. */
 export async function readExtractMapping(
