@@ -61,6 +61,7 @@ Without a ROW, all rows run except institutions, which takes two minutes, and la
 
   node bench/login-storm.ts                the cost of 500 simultaneous logins for callers that read
   node bench/fresh-tokens.ts               the saving of remembered tokens
+  node bench/dpop.ts [ROUNDS]              the cost of tokens that are bound to a key
   node bench/read-path.ts                  files, functions and lines that a read runs
   node bench/revocations.ts [MEMBERS]      the time of a revocation during an import
   node bench/reading-plans.ts [TRANSFERS]  rows and blocks that each page reads among a million transfers
