@@ -239,27 +239,7 @@ describe('commands leave the audit entry of their line, by the system user', () 
       [null, { opened: 0, adjusted: 0, adjustBalances: false }],
       [null, { opened: 0, adjusted: 0 }],
     ],
-    'client create': [
-      [
-        null,
-        {
-          ...{
-            clientId: 'audited',
-            name: 'audited',
-            active: true,
-            grants: ['client_credentials'],
-            secrets: 1,
-          },
-          ...{ scopes: ['account:read'], kids: [], networks: null, idPrefixes: [], isPublic: false },
-          ...{ redirectUris: [], logoutUris: [], isFirstParty: false, introspectsAll: false },
-          ...{
-            registrationRefusals: 'UNIFORM',
-            tokenLifetimeSeconds: null,
-            allowsTokenEndpointAudience: false,
-          },
-        },
-      ],
-    ],
+    'client create': [[null, { clientId: 'audited', name: 'audited', scopes: ['account:read'], secrets: 1 }]],
     'client set': [[{ name: 'audited' }, { name: 'Another name' }]],
     'demo clock': [[{ clockAheadSeconds: '0' }, { clockAheadSeconds: '1' }]],
     'member find': [[null, { found: 1 }]],
@@ -314,7 +294,10 @@ describe('commands leave the audit entry of their line, by the system user', () 
           'one system user at one machine, in one command',
         );
         if (command === 'transfer rules') continue;
-        assert.deepEqual([before, after], changed[command]?.[index] ?? [null, null], by.action);
+        const expected = changed[command]?.[index] ?? [null, null];
+        // An entry of something new has all of its values, to which others are added with time.
+        if (before === null && expected[1] !== null) assert.partialDeepStrictEqual([before, after], expected);
+        else assert.deepEqual([before, after], expected, by.action);
       }
     });
   }
