@@ -1567,7 +1567,7 @@ comment on column changes_kept.next_from is 'The next value of kept_from; every 
 create table webhook_endpoints (
   institution_id   integer not null,
   endpoint_id      uuid not null,
-  client_id        text collate "C" not null,
+  client_id        text collate "C",
   url              text not null,
   description      text,
   event_types      text[],
@@ -1585,8 +1585,10 @@ create table webhook_endpoints (
   next_attempt_at  timestamp with time zone,
   leased_by        uuid,
   lease_until      timestamp with time zone,
+  transport        text not null default 'HTTPS'::text,
   constraint webhook_endpoints_pkey PRIMARY KEY (institution_id, endpoint_id),
   constraint webhook_endpoints_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint webhook_endpoints_client CHECK ((client_id IS NULL) = (transport = 'SMTP'::text)),
   constraint webhook_endpoints_description_check CHECK (length(description) >= 1 AND length(description) <= 140),
   constraint webhook_endpoints_epoch_check CHECK (epoch >= 0),
   constraint webhook_endpoints_event_key_check CHECK (event_key >= 0),
@@ -1600,9 +1602,16 @@ create table webhook_endpoints (
   constraint webhook_endpoints_reason CHECK ((status = 'ACTIVE'::text) = (status_reason IS NULL)),
   constraint webhook_endpoints_status_check CHECK (status = ANY (ARRAY['ACTIVE'::text, 'PAUSED'::text, 'DISABLED'::text])),
   constraint webhook_endpoints_status_reason_check CHECK (status_reason = ANY (ARRAY['operator'::text, 'client'::text, 'gone'::text, 'failing'::text])),
-  constraint webhook_endpoints_url_check CHECK (length(url) <= 2048 AND url ~ '^https?://[!-~]+$'::text)
+  constraint webhook_endpoints_transport_check CHECK (transport = ANY (ARRAY['HTTPS'::text, 'SMTP'::text])),
+  constraint webhook_endpoints_url_check CHECK (
+CASE transport
+    WHEN 'SMTP'::text THEN url = 'smtp:'::text
+    ELSE length(url) <= 2048 AND url ~ '^https?://[!-~]+$'::text
+END)
 );
+CREATE UNIQUE INDEX webhook_endpoints_mail ON webhook_endpoints USING btree (institution_id) WHERE (transport = 'SMTP'::text);
 comment on table webhook_endpoints is 'Addresses to which events are sent, each with its position in the feed.';
+comment on column webhook_endpoints.client_id is 'Null for mail, which no client owns.';
 comment on column webhook_endpoints.event_types is 'Null: all.';
 comment on column webhook_endpoints.payload is 'THIN: ids, type, sequence and time. FULL: the event as in the feed.';
 comment on column webhook_endpoints.ordering is 'ACCOUNT: an event waits for earlier ones of its accounts only. STRICT: for all earlier ones.';
@@ -1610,6 +1619,7 @@ comment on column webhook_endpoints.number is 'Number of the last event at or be
 comment on column webhook_endpoints.failures is 'Failed attempts since the last success.';
 comment on column webhook_endpoints.next_attempt_at is 'While the endpoint fails, nothing is sent before this.';
 comment on column webhook_endpoints.leased_by is 'The process that sends to the endpoint until lease_until.';
+comment on column webhook_endpoints.transport is 'SMTP: mail to members, at most one an institution.';
 
 create table webhook_keys (
   institution_id      integer not null,
@@ -2162,6 +2172,38 @@ comment on column operator_sessions.secret_hash is 'HMAC of the cookie or the to
 comment on column operator_sessions.authenticated_at is 'When the person last proved who they are. An approval wants this within five minutes.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- mail
+
+create table mail_senders (
+  institution_id  integer not null,
+  endpoint_id     uuid not null,
+  from_name       text not null,
+  from_address    text collate "C" not null,
+  reply_to        text collate "C",
+  changed_at      timestamp with time zone not null,
+  constraint mail_senders_pkey PRIMARY KEY (institution_id),
+  constraint mail_senders_institution_id_endpoint_id_fkey FOREIGN KEY (institution_id, endpoint_id) REFERENCES webhook_endpoints(institution_id, endpoint_id) ON DELETE CASCADE,
+  constraint mail_senders_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint mail_senders_from_address_check CHECK (length(from_address) <= 254 AND from_address ~ '^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$'::text),
+  constraint mail_senders_from_name_check CHECK (length(from_name) >= 1 AND length(from_name) <= 100 AND from_name !~ '[[:cntrl:]]'::text),
+  constraint mail_senders_reply_to_check CHECK (length(reply_to) <= 254 AND reply_to ~ '^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$'::text)
+);
+comment on table mail_senders is 'Institutions that send their alerts by mail, and the name and address that members see.';
+
+create table mail_suppressions (
+  institution_id  integer not null,
+  address         text collate "C" not null,
+  reason          text not null,
+  suppressed_at   timestamp with time zone not null,
+  constraint mail_suppressions_pkey PRIMARY KEY (institution_id, address),
+  constraint mail_suppressions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint mail_suppressions_address_check CHECK (length(address) >= 3 AND length(address) <= 254 AND address = lower(address)),
+  constraint mail_suppressions_reason_check CHECK (reason = ANY (ARRAY['BOUNCED'::text, 'COMPLAINED'::text, 'REFUSED'::text, 'OPERATOR'::text]))
+);
+comment on table mail_suppressions is 'Addresses that get no mail until an operator lifts the suppression.';
+comment on column mail_suppressions.reason is 'BOUNCED, COMPLAINED: reported from outside. REFUSED: by the mail server, while the message was handed over. OPERATOR: by hand.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2181,6 +2223,77 @@ begin
 end
 $function$;
 revoke execute on function add_to_control_total(numeric) from public;
+
+CREATE OR REPLACE FUNCTION alert_figures(at timestamp with time zone, OUT lag_seconds double precision, OUT alerts_due integer, OUT mail_lag_seconds double precision, OUT mail_waiting integer, OUT mail_parked integer, OUT mail_suppressed integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own record;
+  present timestamptz;
+begin
+  lag_seconds := 0;
+  alerts_due := 0;
+  mail_lag_seconds := 0;
+  mail_waiting := 0;
+  mail_parked := 0;
+  mail_suppressed := 0;
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    present := at + make_interval(secs => each.ahead);
+
+    -- The first event that no process has evaluated.
+    select o.recorded_at as oldest into own
+    from (select) one
+    left join public.alert_positions p on p.institution_id = each.id
+    cross join lateral (
+      select o.recorded_at from public.outbox o
+      where o.institution_id = each.id
+        and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
+      order by o.epoch, o.xid, o.event_key limit 1) o;
+    lag_seconds := greatest(lag_seconds, extract(epoch from present - own.oldest));
+
+    select count(*) as due into own
+    from (select from public.alerts a
+          where a.institution_id = each.id and a.released_at is null and a.due_at <= present limit most) a;
+    alerts_due := alerts_due + own.due;
+
+    select count(*) as suppressed into own
+    from (select from public.mail_suppressions s where s.institution_id = each.id limit most) s;
+    mail_suppressed := mail_suppressed + own.suppressed;
+
+    select e.endpoint_id as id, e.status, least(ahead.recorded_at, behind.recorded_at) as oldest into own
+    from public.webhook_endpoints e
+    left join lateral (
+      select o.recorded_at from public.outbox o
+      where o.institution_id = each.id and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key)
+      order by o.epoch, o.xid, o.event_key limit 1) ahead on true
+    left join lateral (
+      select o.recorded_at
+      from public.webhook_deliveries d
+      join public.outbox o on o.institution_id = each.id and o.event_key = d.event_key
+      where d.institution_id = each.id and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
+      order by d.number limit 1) behind on true
+    where e.institution_id = each.id and e.transport = 'SMTP';
+    continue when own.id is null;
+    if own.status = 'ACTIVE' then
+      mail_lag_seconds := greatest(mail_lag_seconds, extract(epoch from present - own.oldest));
+    end if;
+
+    select count(*) filter (where d.state = 'WAITING') as waiting, count(*) filter (where d.state = 'PARKED') as parked into own
+    from (
+      select w.state from public.webhook_deliveries w
+      where w.institution_id = each.id and w.endpoint_id = own.id limit most) d;
+    mail_waiting := mail_waiting + own.waiting;
+    mail_parked := mail_parked + own.parked;
+  end loop;
+end
+$function$;
+revoke execute on function alert_figures(timestamp with time zone) from public;
+grant execute on function alert_figures(timestamp with time zone) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION alerts_to_derive(at_time timestamp with time zone, asker uuid)
  RETURNS TABLE(institution integer)
@@ -4399,7 +4512,7 @@ begin
            count(*) filter (where e.status = 'PAUSED') as paused,
            count(*) filter (where e.status = 'DISABLED') as disabled
     into own
-    from public.webhook_endpoints e where e.institution_id = each.id;
+    from public.webhook_endpoints e where e.institution_id = each.id and e.transport = 'HTTPS';
     active := active + own.active;
     failing := failing + own.failing;
     paused := paused + own.paused;
@@ -4409,7 +4522,10 @@ begin
     select count(*) filter (where d.state = 'WAITING') as waiting, count(*) filter (where d.state = 'PARKED') as parked
     into own
     from (
-      select w.state from public.webhook_deliveries w where w.institution_id = each.id limit most) d;
+      select w.state
+      from public.webhook_deliveries w
+      join public.webhook_endpoints e on e.institution_id = each.id and e.endpoint_id = w.endpoint_id and e.transport = 'HTTPS'
+      where w.institution_id = each.id limit most) d;
     waiting := waiting + own.waiting;
     parked := parked + own.parked;
 
@@ -4427,7 +4543,7 @@ begin
       join public.outbox o on o.institution_id = each.id and o.event_key = d.event_key
       where d.institution_id = each.id and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
       order by d.number limit 1) behind on true
-    where e.institution_id = each.id and e.status = 'ACTIVE';
+    where e.institution_id = each.id and e.status = 'ACTIVE' and e.transport = 'HTTPS';
     lag_seconds := greatest(lag_seconds, extract(epoch from present - own.oldest));
   end loop;
 end
@@ -5001,6 +5117,14 @@ alter table operator_sessions enable row level security, force row level securit
 create policy institution on operator_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on operator_sessions for select to sharedraft_backup using (true);
 
+alter table mail_senders enable row level security, force row level security;
+create policy institution on mail_senders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on mail_senders for select to sharedraft_backup using (true);
+
+alter table mail_suppressions enable row level security, force row level security;
+create policy institution on mail_suppressions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on mail_suppressions for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5100,3 +5224,5 @@ grant delete, insert, select, update (sign_count, last_used_at) on passkeys to s
 grant delete, insert, select on passkey_challenges to sharedraft_service;
 grant insert, select, update (roles, status) on operators to sharedraft_service;
 grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
+grant delete, insert, select, update on mail_senders to sharedraft_service;
+grant delete, insert, select on mail_suppressions to sharedraft_service;

@@ -622,6 +622,20 @@ export interface AlertRuleUpdate {
   channels: readonly AlertChannel[];
 }
 
+/** A report about an e-mail of the service. */
+export interface BounceReport {
+  /** The address that got the mail. */
+  emailAddress: string;
+  /** BOUNCE: it cannot be delivered. COMPLAINT: the member reported it as unwanted. */
+  kind: 'BOUNCE' | 'COMPLAINT';
+}
+
+/** The result of a report. */
+export interface BounceResult {
+  /** Always true: the address gets no mail. */
+  suppressed: boolean;
+}
+
 /** LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account. */
 export type AlertRuleType = 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING';
 
@@ -1568,6 +1582,10 @@ export interface Operations {
     body: AlertMark;
     result: MemberAlert;
   };
+  reportBounce: {
+    body: BounceReport;
+    result: BounceResult;
+  };
   compareBalances: {
     query: {
       /** The moment of the balances, a date-time (2026-11-20T06:00:00Z), not before that of the newest comparison. */
@@ -1745,6 +1763,7 @@ export const operations = {
   updateAlertPreferences: ['PUT', '/digitalbanking/db-alerts/v1/preferences'],
   listAlerts: ['GET', '/digitalbanking/db-alerts/v1/alerts'],
   markAlert: ['PATCH', '/digitalbanking/db-alerts/v1/alerts/{alertId}'],
+  reportBounce: ['POST', '/digitalbanking/db-alerts/v1/bounces'],
   compareBalances: ['POST', '/digitalbanking/core/v1/balances'],
   listBreaks: ['GET', '/digitalbanking/core/v1/breaks'],
   getBreak: ['GET', '/digitalbanking/core/v1/breaks/{breakId}'],

@@ -334,7 +334,7 @@ class Events extends Resource {
   }
 }
 
-/** The alerts of the member of the token. */
+/** The alerts of the member of the token, and reports about their e-mail. */
 class Alerts extends Resource {
   /** The inbox, the newest first. */
   list(query: Query<'listAlerts'> = {}, options?: CallOptions) {
@@ -347,6 +347,11 @@ class Alerts extends Resource {
 
   preferences(options?: CallOptions) {
     return this.caller.call('getAlertPreferences', {}, options);
+  }
+
+  /** With a client token: the address gets no further e-mail. */
+  reportBounce(body: Body<'reportBounce'>, options?: CallOptions) {
+    return this.caller.call('reportBounce', { body }, options);
   }
 
   /** Replaces all preferences. */

@@ -18,7 +18,7 @@ export const thresholdTypes: ReadonlySet<AccountAlertType> = new Set([
 ]);
 
 /** Alerts about the member's access. They cannot be switched off, and do not wait for the end of quiet hours. */
-const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED'] as const;
+export const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED'] as const;
 export type SecurityAlertType = (typeof securityAlertTypes)[number];
 
 export const alertTypes = [...accountAlertTypes, ...securityAlertTypes] as const;
@@ -35,6 +35,9 @@ export type Language = (typeof languages)[number];
 
 /** The event that an alert is in the feed. */
 export const alertEventKind = 'member.alert_raised';
+
+/** Events that go out by mail, if they have an address. */
+export const alertEventKinds: readonly string[] = [alertEventKind];
 
 /** An alert as its member sees it. Money is in minor units. */
 export interface Alert {

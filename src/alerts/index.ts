@@ -11,12 +11,16 @@ export {
   type AlertChannel,
   accountAlertTypes,
   alertChannels,
+  alertEventKinds,
   alertTypes,
   type Language,
   languages,
+  securityAlertTypes,
 } from './alert.ts';
 export { type AlertDeps, startAlertWorker } from './alert-worker.ts';
 export { listAlerts, markAlert, type ShownAlert } from './inbox/inbox.ts';
+export { type AlertMail, alertMailOf } from './mail/alert-mail.ts';
+export { stopAlertMail } from './mail/stop-alert-mail.ts';
 export {
   type AlertPreferences,
   getAlertPreferences,
@@ -24,3 +28,4 @@ export {
   type WantedPreferences,
 } from './preferences/preferences.ts';
 export { deleteAlertsBefore } from './release/release-queries.ts';
+export { textsOf } from './texts/message.ts';

@@ -38,6 +38,7 @@ import {
   SandboxClocks,
 } from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
+import type { MailTransport } from '../mail/index.ts';
 import { ChangeWatch, ValidatedMemory } from '../memory/index.ts';
 import { FairQueue } from '../shared/fair-queue.ts';
 import {
@@ -67,6 +68,7 @@ import {
 } from '../transfers/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
 import type { Config, Secrets } from './config.ts';
+import { openMail } from './mail-services.ts';
 import { keyEncryptionKey } from './secret-key.ts';
 import type { Log } from './service-log.ts';
 
@@ -95,6 +97,7 @@ export interface AppContext extends ServiceConnection {
   readonly corePatience: { readonly lateMillis: number; readonly awayMillis: number };
   readonly webhooks: WebhookDeps;
   readonly alerts: AlertDeps;
+  readonly mail: MailTransport;
   /** For institutions without periods of their own. */
   readonly auditRetention: AuditRetention;
   close(): Promise<void>;
@@ -156,6 +159,7 @@ export async function openAppContext(
     });
     const providers = new Providers(database, memory);
     const keys = new SigningKeys(database, vault, clock, { rotationDays: config.signingKeyDays });
+    const mail = openMail(config, { database, clock, vault });
     return {
       connection,
       sessionSettings,
@@ -214,6 +218,7 @@ export async function openAppContext(
           return institution.timeZone;
         },
       },
+      mail,
       auditRetention: {
         accessDays: config.auditRetentionDays,
         changesDays: config.auditChangesRetentionDays,
@@ -222,6 +227,7 @@ export async function openAppContext(
         memory.close();
         await audit.close();
         await changes.close();
+        mail.close();
         await database.close();
         await postgres?.stop();
       },

@@ -80,6 +80,7 @@ import {
   openDeliveries,
   openDesk,
 } from './context.ts';
+import { mailServicesOf, unsubscribeServicesOf } from './mail-services.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
@@ -172,6 +173,7 @@ export async function startService(
       ...context.webhooks,
       database: deliveries,
       render: presentEvent,
+      mail: context.mail.sendOf,
       onError: (error, endpointId) => options.log('webhooks_failed', { endpointId, error }),
     });
     const alerts = startAlertWorker({
@@ -372,6 +374,8 @@ function servicesOf(
       return yield* takeRecordLines(deliveries, delivery, { chunks, asOf });
     },
     alerts: alertServicesOf(context.alerts),
+    mail: mailServicesOf({ database, clock }),
+    unsubscribe: unsubscribeServicesOf({ database, clock, vault: auth.vault }),
     compareCoreBalances: async function* (actor, { bytes, format, origin, request }) {
       const own = await institution(actor.institutionId);
       const lines = readBalances(bytes, format, { patienceMillis: linePatienceMillis });

@@ -156,6 +156,19 @@ const settings = {
     parse: (text) => parseList(text, isPort)?.map(Number),
     description: 'Ports to which webhooks may be sent, with commas between. A demo institution may use any.',
   } satisfies Setting<readonly number[]>,
+  smtpUrl: {
+    name: 'SMTP_URL',
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: 'smtp://host:587 or smtps://host:465, with a user and without a password',
+    parse: parseSmtpUrl,
+    description:
+      'Mail server for [alerts](alerts.md#by-e-mail), as `smtps://user@mail.example:465`. `smtp:` requires STARTTLS, except on this machine.',
+  } satisfies Setting<string | undefined>,
+  smtpPasswordFile: file(
+    'SMTP_PASSWORD_FILE',
+    'File with the password of the user in `SMTP_URL`. It is read again when the server refuses the login.',
+  ),
   failedLoginPauseMillis: integer(
     'FAILED_LOGIN_PAUSE_MILLIS',
     250,
@@ -402,4 +415,13 @@ function parseList(text: string, isValid: (item: string) => boolean): readonly s
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
   return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+}
+
+function parseSmtpUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) return undefined;
+  const { hostname, password, pathname, search, hash } = url;
+  const isPlain =
+    hostname !== '' && password === '' && pathname.replace('/', '') === '' && search + hash === '';
+  return isPlain ? text : undefined;
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { programVersion } from '../shared/process/program-version.ts';
 import { accountCommands } from './commands/account/index.ts';
+import { alertCommands } from './commands/alerts.ts';
 import { auditCommand } from './commands/audit/index.ts';
 import { backupCommand } from './commands/backup.ts';
 import { clientCommands } from './commands/client.ts';
@@ -46,6 +47,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
     ['core', 'The connection to the core that keeps the books', coreCommands()],
     ['webhook', 'Webhooks of clients', webhookCommands()],
+    ['alerts', 'Alerts to members, and their e-mail', alertCommands()],
     ['demo', 'The demo institutions', demoCommands()],
     ['provider', 'Identity providers, which may assert members', providerCommands()],
   ];

@@ -119,6 +119,27 @@ export const AlertMark = Type.Object(
   { additionalProperties: false, description: 'Whether the member has read the alert.' },
 );
 
+export const BounceReport = Type.Object(
+  {
+    emailAddress: Type.String({
+      minLength: 3,
+      maxLength: 254,
+      description: 'The address that got the mail.',
+    }),
+    kind: Type.Unsafe<'BOUNCE' | 'COMPLAINT'>({
+      type: 'string',
+      enum: ['BOUNCE', 'COMPLAINT'],
+      description: 'BOUNCE: it cannot be delivered. COMPLAINT: the member reported it as unwanted.',
+    }),
+  },
+  { additionalProperties: false, description: 'A report about an e-mail of the service.' },
+);
+
+export const BounceResult = Type.Object(
+  { suppressed: Type.Boolean({ description: 'Always true: the address gets no mail.' }) },
+  { description: 'The result of a report.' },
+);
+
 export const MemberAlert = Type.Object(
   {
     alertId: Type.String({ format: 'uuid', description: 'The same at each delivery.' }),

@@ -6,4 +6,11 @@
  */
 export { presentEvent } from './presenters.ts';
 export { createServer, type ServerOptions } from './server/server.ts';
-export type { AlertServices, CommitDelay, Services, WebhookServices } from './services.ts';
+export type {
+  AlertServices,
+  CommitDelay,
+  MailServices,
+  Services,
+  UnsubscribeServices,
+  WebhookServices,
+} from './services.ts';

@@ -7,6 +7,7 @@ import { listTransactions } from './routes/accounts/list-transactions.ts';
 import { getAlertPreferences } from './routes/alerts/get-alert-preferences.ts';
 import { listAlerts } from './routes/alerts/list-alerts.ts';
 import { markAlert } from './routes/alerts/mark-alert.ts';
+import { reportBounce } from './routes/alerts/report-bounce.ts';
 import { updateAlertPreferences } from './routes/alerts/update-alert-preferences.ts';
 import { listConsents } from './routes/consents/list-consents.ts';
 import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
@@ -104,6 +105,7 @@ export const operations: readonly Operation[] = [
   updateAlertPreferences,
   listAlerts,
   markAlert,
+  reportBounce,
   compareBalances,
   listBreaks,
   getBreak,

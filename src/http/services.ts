@@ -171,6 +171,8 @@ export interface Services {
     delivery: CoreDelivery & { readonly asOf: Date | undefined },
   ): AsyncGenerator<readonly Answer<RecordResult>[], RecordCounts>;
   readonly alerts: AlertServices;
+  readonly mail: MailServices;
+  readonly unsubscribe: UnsubscribeServices;
   readonly webhooks: WebhookServices;
 
   /** For the audit: a burst of the caller's was refused. */
@@ -186,7 +188,7 @@ export interface Services {
 }
 
 /** The pages on which members sign in and consent. Throws UnsafeRequestError, Problem `overloaded`. */
-export interface SignInServices {
+interface SignInServices {
   authorize(parameters: Parameters, browser: Browser): Promise<Step>;
   signIn(
     sent: { readonly request: string; readonly username: string; readonly password: string },
@@ -238,6 +240,34 @@ export interface AlertServices {
     actor: MemberActor,
     wanted: { readonly alertId: string; readonly isRead: boolean; readonly origin: Origin },
   ): Promise<ShownAlert>;
+}
+
+/** Each acts for the institution of the calling client. */
+export interface MailServices {
+  /** Problem `invalid_request`. */
+  suppress(
+    actor: ClientActor,
+    report: {
+      readonly address: string;
+      readonly reason: 'BOUNCED' | 'COMPLAINED';
+      readonly origin: Origin;
+    },
+  ): Promise<void>;
+}
+
+/** The page behind the link of a message. */
+export interface UnsubscribeServices {
+  /** Undefined for a link that is not ours. */
+  pageOf(token: string): UnsubscribePage | undefined;
+  stop(token: string, origin: Origin): Promise<void>;
+}
+
+export interface UnsubscribePage {
+  readonly language: string;
+  readonly title: string;
+  readonly lead: string;
+  readonly submit: string;
+  readonly done: string;
 }
 
 /** Each acts on the endpoints of the calling client only. Problem `not_found` for another. */

@@ -223,7 +223,8 @@ export function presentEndpoint(endpoint: ShownEndpoint, keys?: EndpointKeys) {
   const { createdAt, number, failures, failingSince, nextAttemptAt, publicKeys } = endpoint;
   return {
     endpointId,
-    clientId,
+    // Only mail has none, and no client sees that.
+    clientId: clientId ?? '',
     url,
     ...(description !== null && { description }),
     ...(eventTypes !== null && { eventTypes }),

@@ -100,6 +100,7 @@ export class DatabaseFigures {
       (of) => of.auditSealLagSeconds,
     );
     this.#registerWebhooks(metrics);
+    this.#registerAlerts(metrics);
     gauge('sharedraft_cores', 'Institutions whose core keeps the books.', (of) => of.cores);
     gauge(
       'sharedraft_core_silence_seconds',
@@ -134,6 +135,34 @@ export class DatabaseFigures {
       'Age of the oldest open break of the class.',
       ({ oldestSeconds }) => oldestSeconds,
     );
+  }
+
+  #registerAlerts(metrics: Registry): void {
+    const gauge = (name: string, help: string, of: (figures: OperationalFigures) => number) =>
+      metrics.gauge({ name, help }, () => this.#figures && of(this.#figures));
+    gauge(
+      'sharedraft_alert_lag_seconds',
+      'Age of the oldest event from which no alert was derived yet; 0 if there is none.',
+      (of) => of.alertLagSeconds,
+    );
+    gauge('sharedraft_alerts_due', 'Alerts whose time has come and that are not out.', (of) => of.alertsDue);
+    gauge(
+      'sharedraft_mail_lag_seconds',
+      'Age of the oldest event that the mail to members has yet to deal with; 0 if there is none.',
+      (of) => of.mailLagSeconds,
+    );
+    metrics.gauge(
+      {
+        name: 'sharedraft_mail_messages',
+        help: 'Messages to members that the mail server did not take, by state.',
+      },
+      () =>
+        this.#figures && [
+          [{ state: 'waiting' }, this.#figures.mailWaiting],
+          [{ state: 'parked' }, this.#figures.mailParked],
+        ],
+    );
+    gauge('sharedraft_mail_suppressed', 'Addresses that get no mail.', (of) => of.mailSuppressed);
   }
 
   #registerWebhooks(metrics: Registry): void {

@@ -23,6 +23,12 @@ export interface OperationalFigures {
   readonly webhookEventsWaiting: number;
   readonly webhookEventsParked: number;
   readonly webhookLagSeconds: number;
+  readonly alertLagSeconds: number;
+  readonly alertsDue: number;
+  readonly mailLagSeconds: number;
+  readonly mailWaiting: number;
+  readonly mailParked: number;
+  readonly mailSuppressed: number;
   /** Institutions whose core keeps the books. */
   readonly cores: number;
   /** Null: no core has called yet. */
@@ -48,11 +54,13 @@ const figures = sql(
           w.disabled as webhooks_disabled, w.waiting as webhook_events_waiting, w.parked as webhook_events_parked,
           w.lag_seconds as webhook_lag_seconds, c.cores, c.silence_seconds as core_silence_seconds,
           c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds,
-          a.seal_lag_seconds as audit_seal_lag_seconds,
+          a.seal_lag_seconds as audit_seal_lag_seconds, m.lag_seconds as alert_lag_seconds, m.alerts_due,
+          m.mail_lag_seconds, m.mail_waiting, m.mail_parked, m.mail_suppressed,
           (select coalesce(jsonb_agg(jsonb_build_object('class', class, 'open', open, 'oldestSeconds', oldest_seconds)), '[]')
            from (select class, sum(open) as open, max(oldest_seconds) as oldest_seconds
                  from break_figures($1) group by class order by class) as by_class) as breaks
-   from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a`,
+   from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a,
+        alert_figures($1) m`,
 );
 
 export async function selectOperationalFigures(db: Directory, now: Date): Promise<OperationalFigures> {

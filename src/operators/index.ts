@@ -27,6 +27,8 @@ export {
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
+export type { RuleCount } from './alerts/alert-queries.ts';
+export { showAlertState } from './alerts/show-alerts.ts';
 export { exportAuditPage, searchAudit } from './audit/search-audit.ts';
 export type { OperatorDeps } from './deps.ts';
 export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';

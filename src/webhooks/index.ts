@@ -32,4 +32,7 @@ export {
   type WebhookChange,
   type WebhookDeps,
 } from './endpoints/endpoints.ts';
+export { closeMailEndpoint, openMailEndpoint } from './endpoints/mail-endpoint.ts';
 export { firstKeyPlace, resealWebhookKeys } from './endpoints/reseal-webhook-keys.ts';
+export type { SendOf } from './https/https-transport.ts';
+export type { Posted } from './https/post.ts';

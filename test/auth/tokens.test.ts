@@ -55,7 +55,7 @@ describe('token operation: success', () => {
     const all = (await token(grant)).body.scope;
     assert.equal(
       all,
-      'account:read institution-users:read institution-users:write transfer:read transfer:write alertPref:read alertPref:write alertHist:read events:read webhooks:manage',
+      'account:read institution-users:read institution-users:write transfer:read transfer:write alertPref:read alertPref:write alertHist:read alertMail:write events:read webhooks:manage',
     );
     assert.equal((await token({ ...grant, scope: '' })).body.scope, all);
     assert.equal(

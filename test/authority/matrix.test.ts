@@ -83,6 +83,8 @@ const matrix: Readonly<Record<string, string>> = {
   updateAlertPreferences: /*    */ `${dead}  403 400    403    400  ${ended}  403 200 200 200`,
   listAlerts: /*                */ `${dead}  403 200    403    200  ${ended}  403 200 200 200`,
   markAlert: /*                 */ `${dead}  403 404    403    404  ${ended}  403 404 404 404`,
+  // A client with the scope reports about any address.
+  reportBounce: /*              */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   createWebhook: /*             */ `${dead}  201 403    403    403  ${ended}  201 403 403 403`,
   listWebhooks: /*              */ `${dead}  200 403    403    403  ${ended}  200 403 403 403`,
   getWebhook: /*                */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
@@ -165,6 +167,7 @@ const requests: Readonly<Record<string, Request>> = {
     },
   },
   markAlert: { body: { read: true } },
+  reportBounce: { body: { emailAddress: 'gone@example.test', kind: 'BOUNCE' } },
   createWebhook: { body: { url: 'https://hooks.example.com/sharedraft' } },
   updateWebhook: { body: { status: 'PAUSED' } },
   rotateWebhookSecret: { body: {} },
@@ -271,7 +274,9 @@ async function assertedTokens(): Promise<Record<'asserted member' | 'provider’
 
 /** The token with the scopes of a connector to the core, which no demo app has. */
 function connected(token: string): Promise<string> {
-  return resigned(token, { scope: `${decodeJwt(token).scope} core:read core:write webhooks:manage` });
+  return resigned(token, {
+    scope: `${decodeJwt(token).scope} core:read core:write webhooks:manage alertMail:write`,
+  });
 }
 
 /** A token's claims with some changed, signed with the service's own key. */

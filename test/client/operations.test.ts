@@ -138,6 +138,12 @@ test('replaces alert preferences, and reads and marks the alert of a transfer', 
   assert.equal(alert.amount, '7.01');
   assert.equal((await member.alerts.mark(alert.alertId, { read: true })).read, true);
   await member.alerts.replacePreferences({ alerts: [] });
+  assert.deepEqual(
+    await institution.alerts.reportBounce({ emailAddress: 'gone@example.test', kind: 'BOUNCE' }),
+    {
+      suppressed: true,
+    },
+  );
 });
 
 test('creates, changes, rotates, pings, replays and deletes a webhook', async () => {

@@ -20,6 +20,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'app',
       'operators',
       'metrics',
+      'mail',
       'alerts',
       'webhooks',
       'reconciliation',
@@ -41,6 +42,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'http',
       'operators',
       'metrics',
+      'mail',
       'alerts',
       'webhooks',
       'reconciliation',
@@ -62,6 +64,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'operators with their roles and sessions; their acts and views that join several modules: institutions, members, accounts, doctor',
     imports: [
       'core-connection',
+      'mail',
       'webhooks',
       'feed',
       'transfers',
@@ -96,6 +99,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   metrics: {
     purpose: 'the registry of metrics, their text, the figures of the process and of the database',
     imports: ['storage', 'shared'],
+  },
+  mail: {
+    purpose: 'alerts by e-mail: the sender, the messages, and addresses that get none',
+    imports: ['alerts', 'webhooks', 'feed', ...tenant],
   },
   alerts: {
     purpose: 'what members want to hear of: derived from the feed, and itself an event of it',

@@ -45,6 +45,9 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   alerts: { owner: 'alerts' },
   alert_positions: { owner: 'alerts' },
 
+  mail_senders: { owner: 'mail' },
+  mail_suppressions: { owner: 'mail' },
+
   webhook_endpoints: { owner: 'webhooks' },
   webhook_keys: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
@@ -89,7 +92,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   opening_counters: { owner: 'core-system' },
   openings: { owner: 'core-system' },
 
-  users: { owner: 'members', readers: ['auth', 'transfers', 'alerts'] },
+  users: { owner: 'members', readers: ['auth', 'transfers', 'alerts', 'mail'] },
   user_phones: { owner: 'members', readers: ['alerts'] },
   registration_tries: { owner: 'members' },
 

@@ -213,6 +213,8 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
         throw new Problem('not_found', 'There is no such alert.');
       },
     },
+    mail: { suppress: async () => {} },
+    unsubscribe: { pageOf: () => undefined, stop: async () => {} },
     // biome-ignore lint/correctness/useYield: nothing is refused
     compareCoreBalances: async function* () {
       return {

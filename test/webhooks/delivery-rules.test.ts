@@ -40,6 +40,7 @@ test('stops an endpoint after five failures in a row, and probes it', () => {
 
 const endpoint: Endpoint = {
   endpointId: 'e',
+  transport: 'HTTPS',
   clientId: 'app',
   url: 'https://hooks.example.com/',
   description: null,

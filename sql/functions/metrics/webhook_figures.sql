@@ -1,4 +1,4 @@
--- The figures of webhooks of all institutions, in one question. Like operational_figures it runs with the caller's rights, and enters one
+-- The figures of webhooks of all institutions, in one question; mail to members has alert_figures. Like operational_figures it runs with the caller's rights, and enters one
 -- institution after the other. Counts stop at 10,000 of an institution.
 create or replace function webhook_figures(
   at timestamptz,
@@ -34,7 +34,7 @@ begin
            count(*) filter (where e.status = 'PAUSED') as paused,
            count(*) filter (where e.status = 'DISABLED') as disabled
     into own
-    from public.webhook_endpoints e where e.institution_id = each.id;
+    from public.webhook_endpoints e where e.institution_id = each.id and e.transport = 'HTTPS';
     active := active + own.active;
     failing := failing + own.failing;
     paused := paused + own.paused;
@@ -44,7 +44,10 @@ begin
     select count(*) filter (where d.state = 'WAITING') as waiting, count(*) filter (where d.state = 'PARKED') as parked
     into own
     from (
-      select w.state from public.webhook_deliveries w where w.institution_id = each.id limit most) d;
+      select w.state
+      from public.webhook_deliveries w
+      join public.webhook_endpoints e on e.institution_id = each.id and e.endpoint_id = w.endpoint_id and e.transport = 'HTTPS'
+      where w.institution_id = each.id limit most) d;
     waiting := waiting + own.waiting;
     parked := parked + own.parked;
 
@@ -62,7 +65,7 @@ begin
       join public.outbox o on o.institution_id = each.id and o.event_key = d.event_key
       where d.institution_id = each.id and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
       order by d.number limit 1) behind on true
-    where e.institution_id = each.id and e.status = 'ACTIVE';
+    where e.institution_id = each.id and e.status = 'ACTIVE' and e.transport = 'HTTPS';
     lag_seconds := greatest(lag_seconds, extract(epoch from present - own.oldest));
   end loop;
 end

@@ -13,4 +13,26 @@ export const en: LanguageTexts = {
     CONTACT_CHANGED: 'Your contact information was changed. If you did not change it, call us at once.',
     PASSWORD_CHANGED: 'Your password was changed or ended. If you did not do this, call us at once.',
   },
+  mail: {
+    subjects: {
+      LOW_BALANCE: 'Your balance is low',
+      HIGH_BALANCE: 'Your balance is high',
+      DEPOSIT: 'A deposit arrived',
+      PAYMENT: 'A payment went out',
+      TRANSFER_COMPLETE: 'Your transfer is complete',
+      TRANSFER_FAILED: 'Your transfer failed',
+      TRANSFER_PENDING: 'Your transfer is pending',
+      CONTACT_CHANGED: 'Your contact information was changed',
+      PASSWORD_CHANGED: 'Your password was changed',
+    },
+    automatic: 'This message was sent automatically. We never ask for a password or a code by e-mail.',
+    always: 'Messages about the security of your login cannot be switched off.',
+    unsubscribe: 'Stop alerts by e-mail',
+    page: {
+      title: 'Stop alerts by e-mail?',
+      lead: 'Alerts about your accounts then come to your inbox in the app only. Messages about the security of your login still come by e-mail.',
+      submit: 'Stop',
+      done: 'Alerts by e-mail are stopped',
+    },
+  },
 };

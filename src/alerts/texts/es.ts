@@ -13,4 +13,26 @@ export const es: LanguageTexts = {
     CONTACT_CHANGED: 'Sus datos de contacto cambiaron. Si usted no los cambió, llámenos de inmediato.',
     PASSWORD_CHANGED: 'Su contraseña cambió o terminó. Si no fue usted, llámenos de inmediato.',
   },
+  mail: {
+    subjects: {
+      LOW_BALANCE: 'Su saldo es bajo',
+      HIGH_BALANCE: 'Su saldo es alto',
+      DEPOSIT: 'Llegó un depósito',
+      PAYMENT: 'Salió un pago',
+      TRANSFER_COMPLETE: 'Su transferencia se completó',
+      TRANSFER_FAILED: 'Su transferencia falló',
+      TRANSFER_PENDING: 'Su transferencia está pendiente',
+      CONTACT_CHANGED: 'Sus datos de contacto cambiaron',
+      PASSWORD_CHANGED: 'Su contraseña cambió',
+    },
+    automatic: 'Este mensaje se envió automáticamente. Nunca pedimos contraseñas ni códigos por correo.',
+    always: 'Los mensajes sobre la seguridad de su acceso no se pueden desactivar.',
+    unsubscribe: 'Dejar de recibir avisos por correo',
+    page: {
+      title: '¿Dejar de recibir avisos por correo?',
+      lead: 'Los avisos sobre sus cuentas llegarán solo al buzón de la aplicación. Los mensajes sobre la seguridad de su acceso seguirán llegando por correo.',
+      submit: 'Dejar de recibir',
+      done: 'Ya no recibirá avisos por correo',
+    },
+  },
 };

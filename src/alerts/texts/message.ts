@@ -4,12 +4,16 @@ import { en } from './en.ts';
 import { es } from './es.ts';
 import type { LanguageTexts } from './language-texts.ts';
 
-const textsIn: Readonly<Record<Language, LanguageTexts>> = { en, es };
+const languageTexts: Readonly<Record<Language, LanguageTexts>> = { en, es };
+
+export function textsOf(language: Language): LanguageTexts {
+  return languageTexts[language];
+}
 
 /** One sentence or two, as plain text. */
 export function messageOf(alert: Alert, language: Language): string {
   const { account, alertType } = alert;
-  const texts = textsIn[language];
+  const texts = textsOf(language);
   if (account === null) return texts.messages[alertType];
   const { description, lastFour, currency } = account;
   const money = (minor: bigint | null) =>

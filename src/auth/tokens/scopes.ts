@@ -9,6 +9,7 @@ export const scopes = [
   'alertPref:read',
   'alertPref:write',
   'alertHist:read',
+  'alertMail:write',
   'events:read',
   'webhooks:manage',
   'core:read',
@@ -23,7 +24,13 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /** Their operations need a client token, so a member token never carries them. */
-const clientScopes: readonly Scope[] = ['events:read', 'core:read', 'core:write', 'webhooks:manage'];
+const clientScopes: readonly Scope[] = [
+  'alertMail:write',
+  'events:read',
+  'core:read',
+  'core:write',
+  'webhooks:manage',
+];
 
 /** A member token carries no other scopes, even if its client is registered for them. */
 export const memberScopes: readonly Scope[] = scopes.filter((scope) => !clientScopes.includes(scope));

@@ -296,7 +296,7 @@ function describe(endpoint: ShownEndpoint): string {
   const since = failingSince === null ? '' : `, failing since ${failingSince.toISOString()}`;
   return [
     `${endpointId}  ${url}`,
-    `  client    ${clientId}${endpoint.description === null ? '' : ` (${endpoint.description})`}`,
+    `  client    ${clientId ?? 'none: mail to members'}${endpoint.description === null ? '' : ` (${endpoint.description})`}`,
     `  status    ${status.toLowerCase()}${statusReason === null ? '' : ` (${statusReason})`}`,
     `  sends     ${endpoint.eventTypes?.join(' ') ?? 'all types'}, ${endpoint.payload.toLowerCase()}, order by ${endpoint.ordering.toLowerCase()}`,
     `  position  event ${number}`,

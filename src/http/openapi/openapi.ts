@@ -98,6 +98,7 @@ const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'alertPref:read': 'Read alert preferences',
   'alertPref:write': 'Change alert preferences, mark alerts as read',
   'alertHist:read': 'Read alerts',
+  'alertMail:write': 'Report e-mail that came back',
   'events:read': 'Events',
   'webhooks:manage': 'Webhooks of the client',
   'core:read': 'Instructions for the core',

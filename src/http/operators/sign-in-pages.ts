@@ -10,7 +10,7 @@ import {
   signOut,
 } from '../../operators/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import { type Html, html } from '../pages/template.ts';
+import { type Html, html } from '../../shared/text/html.ts';
 import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
 import { styleUrl } from '../sign-in/style.ts';

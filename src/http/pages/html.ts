@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../shared/text/html.ts';
 import type { PageResponse } from '../operation.ts';
-import { escapeHtml } from './template.ts';
 
 const style = `
 :root { color-scheme: light dark; --ink: #1d2530; --faint: #5d6978; --paper: #fbfaf7; --line: #dedad2; --accent: #0b6b53; }

@@ -154,9 +154,9 @@ export async function createServer(services: Services, options: ServerOptions): 
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
   for (const page of pages) registerPage(app, page, options);
-  registerSignInPages(app, services.signIn, options.publicUrl);
   registerOperatorOperations(app, services.operators, { ...options, admission });
   registerOperatorPages(app, services.operators, options.publicUrl);
+  registerSignInPages(app, services, options.publicUrl);
   registerOtherMethods(app, allowedOrigins);
   await app.ready();
   return app;

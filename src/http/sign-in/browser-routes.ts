@@ -7,7 +7,7 @@ import {
 } from '../../auth/index.ts';
 import type { InstitutionId } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { SignInServices } from '../services.ts';
+import type { Services } from '../services.ts';
 import { texts } from './texts.ts';
 import {
   consentDays,
@@ -18,16 +18,23 @@ import {
   signedOutView,
   signInView,
   signOutView,
+  unsubscribedView,
+  unsubscribeView,
   type View,
 } from './views.ts';
 
-/** A request of a browser for a sign-in page. */
+/** The use cases behind the pages. */
+export type BrowserServices = Pick<Services, 'signIn' | 'unsubscribe'>;
+
+/** A request of a browser for a page of a member. */
 interface BrowserRequest {
   /** The query of a GET, the form of a POST. */
   readonly parameters: {
     readonly values: Readonly<Record<string, unknown>>;
     readonly repeated: readonly string[];
   };
+  /** The query, also of a POST. */
+  readonly query: Readonly<Record<string, unknown>>;
   readonly browser: Browser;
   /** The institutions at which the browser has a session's cookie. */
   readonly institutions: readonly InstitutionId[];
@@ -43,11 +50,11 @@ export type BrowserResponse = { readonly cookies?: readonly NewCookies[] } & (
 export interface BrowserRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  handle(services: SignInServices, request: BrowserRequest): Promise<BrowserResponse>;
+  handle(services: BrowserServices, request: BrowserRequest): Promise<BrowserResponse>;
 }
 
-const startAuthorization = async (services: SignInServices, { parameters, browser }: BrowserRequest) =>
-  responseOf(await services.authorize(parameters, browser));
+const startAuthorization = async ({ signIn }: BrowserServices, { parameters, browser }: BrowserRequest) =>
+  responseOf(await signIn.authorize(parameters, browser));
 
 /** OpenID Connect Core 1.0 section 3.1.2.1 asks for both methods of authorization and of logout. */
 export const browserRoutes: readonly BrowserRoute[] = [
@@ -62,7 +69,7 @@ export const browserRoutes: readonly BrowserRoute[] = [
         fieldOf(sent, name),
       );
       return responseOf(
-        await services.signIn(
+        await services.signIn.signIn(
           { request: request ?? '', username: username ?? '', password: password ?? '' },
           sent.browser,
         ),
@@ -75,14 +82,14 @@ export const browserRoutes: readonly BrowserRoute[] = [
     handle: async (services, sent) => {
       refuseForeignForm(sent);
       const { request, credential } = passkeyOf(sent);
-      return responseOf(await services.signInWithPasskey({ request, credential }, sent.browser));
+      return responseOf(await services.signIn.signInWithPasskey({ request, credential }, sent.browser));
     },
   },
   {
     method: 'GET',
     path: paths.security,
     handle: async (services, { parameters, browser }) =>
-      responseOf(await services.openSecurityPage(parameters, browser)),
+      responseOf(await services.signIn.openSecurityPage(parameters, browser)),
   },
   {
     method: 'POST',
@@ -90,7 +97,7 @@ export const browserRoutes: readonly BrowserRoute[] = [
     handle: async (services, sent) => {
       refuseForeignForm(sent);
       const name = fieldOf(sent, 'name') ?? '';
-      return responseOf(await services.addPasskey({ ...passkeyOf(sent), name }, sent.browser));
+      return responseOf(await services.signIn.addPasskey({ ...passkeyOf(sent), name }, sent.browser));
     },
   },
   {
@@ -100,7 +107,7 @@ export const browserRoutes: readonly BrowserRoute[] = [
       refuseForeignForm(sent);
       const request = fieldOf(sent, 'request') ?? '';
       const passkeyId = fieldOf(sent, 'passkey') ?? '';
-      return responseOf(await services.removePasskey({ request, passkeyId }, sent.browser));
+      return responseOf(await services.signIn.removePasskey({ request, passkeyId }, sent.browser));
     },
   },
   {
@@ -113,7 +120,7 @@ export const browserRoutes: readonly BrowserRoute[] = [
       if (isAllowed && days === undefined)
         throw new UnsafeRequestError('The duration is not one of the choices.');
       const answer = { request: fieldOf(sent, 'request') ?? '', consentDays: isAllowed ? days : undefined };
-      return responseOf(await services.answerConsent(answer, sent.browser));
+      return responseOf(await services.signIn.answerConsent(answer, sent.browser));
     },
   },
   { method: 'GET', path: paths.logout, handle: startLogout },
@@ -123,13 +130,40 @@ export const browserRoutes: readonly BrowserRoute[] = [
     path: paths.confirmLogout,
     handle: async (services, sent) => {
       refuseForeignForm(sent);
-      return afterLogout(await services.logOutEverywhere(sent.institutions, sent.browser));
+      return afterLogout(await services.signIn.logOutEverywhere(sent.institutions, sent.browser));
+    },
+  },
+  {
+    method: 'GET',
+    path: paths.unsubscribe,
+    handle: async ({ unsubscribe }, { query }) => {
+      const token = tokenOf(query);
+      const page = unsubscribe.pageOf(token);
+      return {
+        view: page === undefined ? refusedView(400, texts.unknownLink) : unsubscribeView(page, token),
+      };
+    },
+  },
+  {
+    // The page's form, or the member's mail program (RFC 8058): the link itself is the permission, so any site may send it.
+    method: 'POST',
+    path: paths.unsubscribe,
+    handle: async ({ unsubscribe }, { query, browser }) => {
+      const token = tokenOf(query);
+      const page = unsubscribe.pageOf(token);
+      if (page === undefined) return { view: refusedView(400, texts.unknownLink) };
+      await unsubscribe.stop(token, browser.origin);
+      return { view: unsubscribedView(page) };
     },
   },
 ];
 
-async function startLogout(services: SignInServices, { parameters, browser }: BrowserRequest) {
-  return afterLogout(await services.logOut(parameters, browser));
+function tokenOf({ token }: BrowserRequest['query']): string {
+  return typeof token === 'string' ? token : '';
+}
+
+async function startLogout({ signIn }: BrowserServices, { parameters, browser }: BrowserRequest) {
+  return afterLogout(await signIn.logOut(parameters, browser));
 }
 
 /** The page for an error; undefined for one that is none of the caller's. */

@@ -4,14 +4,23 @@ import type { InstitutionId } from '../../institutions/index.ts';
 import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
 import { parseForm } from '../request/body/form.ts';
-import type { SignInServices } from '../services.ts';
-import { type BrowserResponse, type BrowserRoute, browserRoutes, errorView } from './browser-routes.ts';
+import {
+  type BrowserResponse,
+  type BrowserRoute,
+  type BrowserServices,
+  browserRoutes,
+  errorView,
+} from './browser-routes.ts';
 import { Cookies } from './cookies.ts';
 import { texts } from './texts.ts';
 import { refusedView, type View } from './views.ts';
 
-/** The pages on which members sign in and consent, and their forms. */
-export function registerSignInPages(app: FastifyInstance, services: SignInServices, publicUrl: string): void {
+/** The pages on which members sign in, consent and stop mail, and their forms. */
+export function registerSignInPages(
+  app: FastifyInstance,
+  services: BrowserServices,
+  publicUrl: string,
+): void {
   const cookies = new Cookies(publicUrl);
   const isSafe = isSafeOrigin(publicUrl);
   app.register(async (scope) => {
@@ -57,7 +66,7 @@ function isSafeOrigin(publicUrl: string): boolean {
 
 function respond(
   route: BrowserRoute,
-  services: SignInServices,
+  services: BrowserServices,
   { request, cookies }: { readonly request: FastifyRequest; readonly cookies: Cookies },
 ): Promise<BrowserResponse> {
   const { headers, url } = request;
@@ -67,6 +76,7 @@ function respond(
   const { value: values, repeated } = route.method === 'GET' ? query : form;
   return route.handle(services, {
     parameters: { values, repeated },
+    query: query.value,
     institutions: cookies.institutions(cookie),
     site: headers['sec-fetch-site']?.toString(),
     browser: {

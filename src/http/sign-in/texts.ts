@@ -71,6 +71,7 @@ export const texts = {
     title: 'This did not work',
     lead: 'Go back to the app and start again. If it happens again, tell the people who run the app:',
   },
+  unknownLink: 'The link is incomplete or no longer valid.',
   busy: 'Too many people are signing in. Wait a moment and try again.',
   foreign: 'The form was sent from another site.',
   unsafe: 'Sign-in needs https.',

@@ -1,5 +1,6 @@
 import { type ListedPasskey, type Step, securityPath } from '../../auth/index.ts';
-import { type Html, html } from '../pages/template.ts';
+import { type Html, html } from '../../shared/text/html.ts';
+import type { UnsubscribePage } from '../services.ts';
 import { scriptUrl } from './script.ts';
 import { styleUrl } from './style.ts';
 import { texts } from './texts.ts';
@@ -15,6 +16,7 @@ export const paths = {
   consent: '/auth/v2/consent',
   logout: '/auth/v2/logout',
   confirmLogout: '/auth/v2/sign-out',
+  unsubscribe: '/alerts/unsubscribe',
 } as const;
 
 /** Durations that a member may choose. */
@@ -141,6 +143,19 @@ export function signedOutView(): View {
   return page(signOut.done, html`<h1>${signOut.done}</h1><p class="lead">${signOut.doneLead}</p>`);
 }
 
+/** Asks first: programs that check the links of a message open them. */
+export function unsubscribeView({ language, title, lead, submit }: UnsubscribePage, token: string): View {
+  const body = html`
+<h1>${title}</h1>
+<p class="lead">${lead}</p>
+<form method="post" action="${paths.unsubscribe}?token=${encodeURIComponent(token)}"><button>${submit}</button></form>`;
+  return page(title, body, { language });
+}
+
+export function unsubscribedView({ language, done, lead }: UnsubscribePage): View {
+  return page(done, html`<h1>${done}</h1><p class="lead">${lead}</p>`, { language });
+}
+
 /** A request that cannot return to its app. */
 export function refusedView(status: number, reason: string): View {
   const { refused } = texts;
@@ -148,9 +163,13 @@ export function refusedView(status: number, reason: string): View {
   return { ...page(refused.title, body), status };
 }
 
-function page(title: string, body: Html, { hasScript = false } = {}): View {
+function page(
+  title: string,
+  body: Html,
+  { hasScript = false, language = texts.language as string } = {},
+): View {
   const document = html`<!doctype html>
-<html lang="${texts.language}">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { Html, html } from '../../shared/text/html.ts';
 import type { PageResponse } from '../operation.ts';
-import { Html, html } from '../pages/template.ts';
 import { packages, webFiles } from './files.ts';
 
 interface Described {

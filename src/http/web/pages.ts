@@ -1,6 +1,6 @@
 import { isClientId } from '../../auth/index.ts';
+import { html } from '../../shared/text/html.ts';
 import type { Page, PageResponse } from '../operation.ts';
-import { html } from '../pages/template.ts';
 import { pathNotFound } from '../problems.ts';
 import { acceptsGzip } from '../request/accept.ts';
 import { applicationDocument } from './document.ts';

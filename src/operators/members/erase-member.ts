@@ -7,6 +7,7 @@ import {
   eraseMemberEvents,
   readAuditRetention,
 } from '../../events/index.ts';
+import { eraseSuppressions } from '../../mail/index.ts';
 import { eraseRegistrationTries, eraseUser } from '../../members/index.ts';
 import { erasePerson, lockPerson } from '../../memberships/index.ts';
 import { isPublicId } from '../../shared/public-id.ts';
@@ -71,6 +72,7 @@ export async function eraseMember(
 }
 
 async function eraseLogin(tx: Transaction, userKey: bigint): Promise<number> {
+  await eraseSuppressions(tx, userKey);
   await eraseUser(tx, userKey);
   await eraseCodes(tx, userKey);
   await erasePasskeys(tx, userKey);

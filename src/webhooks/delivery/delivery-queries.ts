@@ -30,7 +30,7 @@ const lease = sql(
    where institution_id = $1 and endpoint_id = any ($2::uuid[]) and status = 'ACTIVE'
      and (lease_until is null or lease_until <= $5 or leased_by = $3)
      and (next_attempt_at is null or next_attempt_at <= $5)
-   returning endpoint_id::text as endpoint_id, client_id, url, description, event_types, payload, ordering, status,
+   returning endpoint_id::text as endpoint_id, transport, client_id, url, description, event_types, payload, ordering, status,
              status_reason, created_at, epoch, xid::text as xid, event_key, number, failures, failing_since, next_attempt_at`,
 );
 

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { selectEndpoint } from '../endpoints/endpoint-queries.ts';
-import { type EndpointCaller, refuseUnknown, rulesOf, type WebhookDeps } from '../endpoints/endpoints.ts';
+import {
+  type EndpointCaller,
+  refuseMail,
+  refuseUnknown,
+  rulesOf,
+  type WebhookDeps,
+} from '../endpoints/endpoints.ts';
 import { KeyRing } from '../https/key-ring.ts';
 import { Sender } from '../https/post.ts';
 import { signatureHeaders } from '../https/signature.ts';
@@ -16,6 +22,7 @@ export async function pingWebhook(deps: WebhookDeps, caller: Caller, endpointId:
     selectEndpoint(db, { endpointId, clientId }),
   );
   if (endpoint === undefined) refuseUnknown();
+  refuseMail(endpoint);
   const rules = await rulesOf(deps, institutionId);
   const at = deps.clock();
   const event = { number: null, eventId: `ping-${randomUUID()}`, eventType: 'webhook.ping' };

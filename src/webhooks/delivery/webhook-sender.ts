@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { RenderEvent } from '../endpoints/endpoint.ts';
 import type { WebhookDeps } from '../endpoints/endpoints.ts';
-import { HttpsTransport } from '../https/https-transport.ts';
+import { HttpsTransport, type SendOf } from '../https/https-transport.ts';
 import { deliver } from './deliver.ts';
 import { DeliveryNotes } from './delivery-notes.ts';
 import { selectEndpointsToSend } from './delivery-queries.ts';
@@ -27,14 +27,20 @@ export interface WebhookSender {
 export function startWebhookSender(
   deps: WebhookDeps & {
     readonly render: RenderEvent;
+    /** The mail to members. */
+    readonly mail: SendOf;
     readonly onError: (error: unknown, endpointId?: string) => void;
   },
 ): WebhookSender {
   const notes = new DeliveryNotes(deps, randomUUID());
   const https = new HttpsTransport(deps);
+  const sendOf: SendOf = (institutionId, endpoint) =>
+    endpoint.transport === 'SMTP'
+      ? deps.mail(institutionId, endpoint)
+      : https.sendOf(institutionId, endpoint);
   const { database, clock } = deps;
   const feed = new SharedFeed(database);
-  const delivery = { database, clock, notes, feed, sendOf: https.sendOf, turns: new LoopTurns(startsInTurn) };
+  const delivery = { database, clock, notes, feed, sendOf, turns: new LoopTurns(startsInTurn) };
   const underWay = new Map<string, Promise<void>>();
   let isStopped = false;
   const begin = (institutionId: InstitutionId, endpointId: string) => {

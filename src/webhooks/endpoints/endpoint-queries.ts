@@ -2,7 +2,7 @@ import type { Position } from '../../shared/page.ts';
 import { counted, type Queryable, sql, type Transaction } from '../../storage/index.ts';
 import type { Endpoint, EndpointSettings } from './endpoint.ts';
 
-const columns = `endpoint_id::text as endpoint_id, client_id, url, description, event_types, payload, ordering, status, status_reason,
+const columns = `endpoint_id::text as endpoint_id, transport, client_id, url, description, event_types, payload, ordering, status, status_reason,
   created_at, epoch, xid::text as xid, event_key, number, failures, failing_since, next_attempt_at`;
 
 export interface EndpointRow extends Omit<Endpoint, 'position'> {
@@ -20,14 +20,14 @@ const insert = counted(
   'webhook_endpoints',
   '1',
   `insert into webhook_endpoints (institution_id, endpoint_id, client_id, url, description, event_types, payload, ordering,
-                                  status, created_at, epoch, xid, event_key, number)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, 'ACTIVE', $9, $10, $11::xid8, $12, $13)`,
+                                  status, created_at, epoch, xid, event_key, number, transport)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, 'ACTIVE', $9, $10, $11::xid8, $12, $13, $14)`,
 );
 
 export async function insertEndpoint(
   tx: Transaction,
   endpoint: EndpointSettings &
-    Pick<Endpoint, 'endpointId' | 'clientId' | 'createdAt' | 'position' | 'number'>,
+    Pick<Endpoint, 'endpointId' | 'transport' | 'clientId' | 'createdAt' | 'position' | 'number'>,
 ): Promise<void> {
   const { endpointId, clientId, url, description, eventTypes, payload, ordering, createdAt } = endpoint;
   const [epoch, xid, key] = endpoint.position;
@@ -42,6 +42,7 @@ export async function insertEndpoint(
     String(xid),
     key,
     endpoint.number,
+    endpoint.transport,
   ]);
 }
 

@@ -10,10 +10,15 @@ type Ordering = (typeof orderings)[number];
 export const endpointStatuses = ['ACTIVE', 'PAUSED', 'DISABLED'] as const;
 export type EndpointStatus = (typeof endpointStatuses)[number];
 
-/** An address of a client to which events are sent. */
+/** SMTP: the mail of the institution's members, which no client owns. */
+type Transport = 'HTTPS' | 'SMTP';
+
+/** An address of a client to which events are sent, or the mail of an institution. */
 export interface Endpoint {
   readonly endpointId: string;
-  readonly clientId: string;
+  readonly transport: Transport;
+  /** Null for SMTP. */
+  readonly clientId: string | null;
   readonly url: string;
   readonly description: string | null;
   /** Null: all. */

@@ -75,7 +75,7 @@ export async function createWebhook(
     }
     const createdAt = deps.clock();
     const end = await selectEndOfFeed(tx);
-    await insertEndpoint(tx, { ...settings, endpointId, clientId, createdAt, ...end });
+    await insertEndpoint(tx, { ...settings, endpointId, transport: 'HTTPS', clientId, createdAt, ...end });
     const keys = await addKey(deps, tx, { endpointId, slot: 1 });
     const endpoint = await requireEndpoint(tx, { endpointId, clientId });
     await record(deps, tx, {
@@ -131,6 +131,7 @@ export async function changeWebhook(
   await deps.database.transaction(institutionId, async (tx) => {
     const before = await requireEndpoint(tx, { endpointId, clientId, lock: true });
     const { status = before.status, ...settings } = change;
+    if (Object.values(settings).some((value) => value !== undefined)) refuseMail(before);
     const reason = clientId === null ? 'operator' : 'client';
     const statusReason = status === 'ACTIVE' ? null : status === before.status ? before.statusReason : reason;
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
@@ -149,6 +150,7 @@ export async function rotateWebhookKeys(
 ): Promise<EndpointKeys> {
   return deps.database.transaction(institutionId, async (tx) => {
     const endpoint = await requireEndpoint(tx, { endpointId, clientId, lock: true });
+    refuseMail(endpoint);
     const now = deps.clock();
     const valid = await selectKeys(tx, [endpointId], now);
     if (valid.length > 1) {
@@ -184,6 +186,16 @@ export async function requireEndpoint(
   return (await selectEndpoint(tx, key)) ?? refuseUnknown();
 }
 
+/** Mail has a position and a status, and neither keys nor an address to ping. Problem `invalid_request`. */
+export function refuseMail({ transport }: Endpoint): void {
+  if (transport === 'SMTP') {
+    throw new Problem(
+      'invalid_request',
+      'This is the mail to members: use the commands of `sharedraft alerts`.',
+    );
+  }
+}
+
 export function refuseUnknown(): never {
   throw new Problem('not_found', 'There is no such endpoint.');
 }
@@ -203,7 +215,7 @@ export async function record(
   const { endpointId: subject, clientId } = endpoint;
   await appendAudit(
     tx,
-    { action, outcome: 'succeeded', reason, origin, clientId, subject, ...changes },
+    { action, outcome: 'succeeded', reason, origin, clientId: clientId ?? undefined, subject, ...changes },
     clock(),
   );
 }
