@@ -41,12 +41,12 @@ comment on table passkey_challenges is 'Challenges that a passkey answered: each
 alter table member_sessions
   drop constraint member_sessions_methods_check,
   add constraint member_sessions_methods_check
-    check (cardinality(methods) > 0 and methods <@ array['pwd', 'hwk', 'swk', 'user', 'mfa']);
+    check (cardinality(methods) > 0 and methods <@ array['pwd', 'hwk', 'swk', 'user', 'mfa']) not valid;
 
 alter table authorization_grants
-  add column methods text[] not null default array['pwd']
-    constraint authorization_grants_methods
-      check (cardinality(methods) > 0 and methods <@ array['pwd', 'hwk', 'swk', 'user', 'mfa']);
+  add column methods text[] not null default '{pwd}',
+  add constraint authorization_grants_methods
+    check (cardinality(methods) > 0 and methods <@ array['pwd', 'hwk', 'swk', 'user', 'mfa']) not valid;
 
 comment on column authorization_grants.methods is 'How the member proved who they are (RFC 8176), for the claim amr.';
 

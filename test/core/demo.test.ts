@@ -182,7 +182,7 @@ describe('demo institution', () => {
     );
     const both = ['client_credentials', 'password'];
     assert.deepEqual(clients, [
-      { code: 'lakeside', client_id: 'demo-app', scopes: 11, grants: [...both, 'refresh_token'] },
+      { code: 'lakeside', client_id: 'demo-app', scopes: 12, grants: [...both, 'refresh_token'] },
       { code: 'lakeside', client_id: 'demo-backend', scopes: 5, grants: ['client_credentials'] },
       {
         code: 'lakeside',
@@ -191,6 +191,7 @@ describe('demo institution', () => {
         grants: ['authorization_code', 'refresh_token'],
       },
       { code: 'lakeside', client_id: 'demo-reader', scopes: 3, grants: both },
+      { code: 'lakeside', client_id: 'demo-web', scopes: 10, grants: ['authorization_code'] },
       { code: 'harbor', client_id: 'harbor-app', scopes: 9, grants: both },
     ]);
   });
@@ -267,7 +268,7 @@ test('the next start completes a demo whose load was killed', async () => {
             (select count(*) from entries where kind = 'OPENING') as openings`,
   );
   // Two entries per opening; one account of lakeside is closed and has none.
-  assert.deepEqual(done, { users: BigInt(logins), clients: 5n, openings: 2n * BigInt(accounts - 1) });
+  assert.deepEqual(done, { users: BigInt(logins), clients: 6n, openings: 2n * BigInt(accounts - 1) });
   assert.equal(await loadDemoWhenEmpty(context), false);
   await context.close();
 });

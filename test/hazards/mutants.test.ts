@@ -504,7 +504,10 @@ const checks = {
 
   'a poison order fails alone': async (program) => {
     const { BatchQueue } = await program.load<typeof BatchQueues>('transfers/desk/batch-queue.ts');
-    const database = { transaction: (_: unknown, work: (tx: unknown) => unknown) => work({}) };
+    const database = {
+      together: (parts: readonly { work(tx: unknown): unknown }[]) =>
+        Promise.all(parts.map((part) => part.work({}))),
+    };
     const queue = new BatchQueue<string, string>({
       database: database as unknown as Storage.Database,
       lanes: 1,
@@ -535,8 +538,8 @@ const checks = {
     const { Problem } = await program.load<typeof import('../../src/shared/problem.ts')>('shared/problem.ts');
     let times = 0;
     const database = {
-      transaction: async (_: unknown, work: (tx: unknown) => unknown) => {
-        await work({});
+      together: async (parts: readonly { work(tx: unknown): unknown }[]) => {
+        for (const part of parts) await part.work({});
         if (times++ === 0) throw new Problem('outcome_unknown', 'The answer was lost.');
         throw new Problem('database_unavailable', 'It cannot be reached.');
       },

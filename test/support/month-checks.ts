@@ -208,9 +208,10 @@ function* compareInstructions(books: Books, rows: readonly InstructionRow[]): Ge
     decided.delete(id);
     const sides = [postings.get(`${id} -1`) ?? 0, postings.get(`${id} 1`) ?? 0].join();
     if (state === 'ACCEPTED') {
-      if (there?.outcome !== 'ACCEPTED' || there.coreReference !== core_reference) {
-        yield `${id} is accepted here and ${there?.outcome} at the core`;
-      }
+      if (there?.outcome !== 'ACCEPTED') yield `${id} is accepted here and ${there?.outcome} at the core`;
+      // An echo before its outcome is an acceptance: the reference is the id of the core's debit then.
+      else if (![there.coreReference, `${there.coreReference}-d`].includes(core_reference ?? ''))
+        yield `${id} has the reference ${core_reference} here and ${there.coreReference} at the core`;
       if (sides !== '1,1') yield `${id} was posted ${sides} times at the core`;
       if (status !== 'COMPLETED') yield `${id} is accepted and ${status}`;
     } else {
