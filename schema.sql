@@ -1763,7 +1763,7 @@ create table authorization_grants (
   exchanged_at      timestamp with time zone,
   kept_until        timestamp with time zone not null,
   key_thumbprint    text collate "C",
-  methods           text[] not null default ARRAY['pwd'::text],
+  methods           text[] not null default '{pwd}'::text[],
   constraint authorization_grants_pkey PRIMARY KEY (institution_id, grant_id),
   constraint authorization_grants_by_code UNIQUE (institution_id, code_hash),
   constraint authorization_grants_by_request UNIQUE (institution_id, request_id),
