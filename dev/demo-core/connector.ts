@@ -55,6 +55,8 @@ export class Connector {
   #isStopping = false;
   /** Lines up to this number were seen by this process: the lost ones among them stay lost, the others arrive. */
   #seenUpTo: number;
+  /** While the switch `loses` is on. */
+  #postingsSeen = 0;
   readonly #lost = new Set<number>();
 
   constructor(options: ConnectorOptions) {
@@ -167,13 +169,15 @@ export class Connector {
     }
   }
 
-  /** By the switch, every third new posting is lost. An echo is not: the outcome says the same. */
+  /** By the switch, the first new posting and every third after it are lost. An echo is not: the outcome says the same. */
   #lose(sent: readonly { readonly number: number; readonly line: Line }[]): void {
     for (const { number, line } of sent) {
       if (number <= this.#seenUpTo) continue;
       this.#seenUpTo = number;
       const isPosting = line.status === undefined && line.transferId === undefined;
-      if (this.#options.switches.isOn('loses') && isPosting && number % 3 === 0) this.#lost.add(number);
+      if (!this.#options.switches.isOn('loses') || !isPosting) continue;
+      if (this.#postingsSeen % 3 === 0) this.#lost.add(number);
+      this.#postingsSeen += 1;
     }
   }
 
