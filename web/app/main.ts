@@ -6,6 +6,7 @@ import '../design/theme.ts';
 import { currentPlace } from '../common/router.ts';
 import { sentenceOf } from './bank.ts';
 import { brand } from './brand.ts';
+import { factOf } from './facts.ts';
 import { keepShell } from './keep-shell.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AccountsScreen } from './screens/accounts.ts';
@@ -69,10 +70,10 @@ function Failed({ error }: { error: unknown }) {
   </div></div></main>`;
 }
 
-/** The service signs members in at one address only; a page at another name of the same server moves there. */
-const publicUrl = document.querySelector<HTMLMetaElement>('meta[name=public-url]')?.content;
-if (publicUrl !== undefined && publicUrl !== location.origin) {
-  location.replace(`${publicUrl}${location.pathname}${location.hash}`);
+/** The service signs members in at one name only, which passkeys need; a page at another name of the same server moves there. */
+const origin = factOf('origin');
+if (origin !== location.origin) {
+  location.replace(`${origin}${location.pathname}${location.hash}`);
 } else {
   render(html`<${App} />`, root);
   start().catch((error) => render(html`<${Failed} error=${error} />`, root));

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { Sharedraft } from '@sharedraft/client';
 import { SignedOutError } from '../common/load.ts';
+import { factOf } from './facts.ts';
 
 /** The address is /app/<client id>. */
 const clientId = location.pathname.split('/')[2] ?? '';
@@ -125,7 +126,7 @@ async function authorizationUrl(
 }
 
 async function finish(attempt: Attempt, returned: URLSearchParams): Promise<Tokens> {
-  if (returned.get('state') !== attempt.state || returned.get('iss') !== location.origin) {
+  if (returned.get('state') !== attempt.state || returned.get('iss') !== factOf('issuer')) {
     throw new SignedOutError('The response belongs to another sign-in.');
   }
   const code = returned.get('code');

@@ -82,7 +82,7 @@ export async function authorize(deps: AuthDeps, parameters: Parameters, browser:
   const pushed = parameterOf(parameters, 'request_uri');
   const request =
     pushed === undefined
-      ? readRequest(client, institutionId, parameters)
+      ? readRequest(deps, client, institutionId, parameters)
       : openPushed(deps, clientId, pushed);
   if ('kind' in request) return withIssuer(deps, request);
   if (pushed === undefined && client.securityProfile === 'FAPI2') {
@@ -109,7 +109,7 @@ export async function pushRequest(deps: AuthDeps, raw: RawTokenRequest): Promise
     throw new OAuthError('invalid_request', 'request_uri cannot be pushed.');
   }
   const request = withKey(
-    readPushed(client, institutionId, parameters),
+    readPushed(deps, client, institutionId, parameters),
     proof && (await useProof(deps, authenticated, proof)),
   );
   const expiresAtMillis = deps.clock().getTime() + pushedMillis;
@@ -127,12 +127,13 @@ function withKey(request: AuthorizationRequest, keyThumbprint: string | undefine
 }
 
 function readPushed(
+  deps: AuthDeps,
   client: AuthorizingClient,
   institutionId: InstitutionId,
   parameters: Parameters,
 ): AuthorizationRequest {
   try {
-    const request = readRequest(client, institutionId, parameters);
+    const request = readRequest(deps, client, institutionId, parameters);
     if (!('kind' in request)) return request;
     throw request.error;
   } catch (error) {
@@ -347,12 +348,13 @@ interface Refused {
 
 /** Throws UnsafeRequestError. */
 function readRequest(
+  { issuer }: AuthDeps,
   client: AuthorizingClient,
   institutionId: InstitutionId,
   parameters: Parameters,
 ): AuthorizationRequest | Refused {
   const redirectUri = parameterOf(parameters, 'redirect_uri');
-  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris)) {
+  if (redirectUri === undefined || !isRegistered(redirectUri, client.redirectUris, issuer)) {
     throw new UnsafeRequestError('The app names an address that is not registered for it.');
   }
   const parameter = (name: string) => parameterOf(parameters, name);

@@ -33,7 +33,7 @@ test('refuses to register an address that another program or server could receiv
 test('compares an address exactly, and leaves only the port of the loopback address free', () => {
   const registered = ['https://app.example/a', 'http://127.0.0.1/back', 'http://localhost:3000/'];
   for (const uri of ['https://app.example/a', 'http://127.0.0.1:51004/back', 'http://localhost:3000/'])
-    assert.equal(isRegistered(uri, registered), true, uri);
+    assert.equal(isRegistered(uri, registered, 'https://bank.example'), true, uri);
   for (const uri of [
     'https://app.example/a/',
     'https://app.example/a/../b',
@@ -45,7 +45,21 @@ test('compares an address exactly, and leaves only the port of the loopback addr
     'http://localhost:3001/',
     'http://[::1]/back',
   ])
-    assert.equal(isRegistered(uri, registered), false, uri);
+    assert.equal(isRegistered(uri, registered, 'https://bank.example'), false, uri);
+});
+
+test('the name of our own pages stands for the address, with its port only', () => {
+  const issuer = 'http://127.0.0.1:8080';
+  const registered = ['http://127.0.0.1/app/demo-web'];
+  assert.equal(isRegistered('http://localhost:8080/app/demo-web', registered, issuer), true);
+  for (const uri of [
+    'http://localhost:8081/app/demo-web',
+    'http://localhost/app/demo-web',
+    'http://localhost:8080/app/other',
+    'http://localhost:8080.evil.example/app/demo-web',
+    'http://localhost:8080@evil.example/app/demo-web',
+  ])
+    assert.equal(isRegistered(uri, registered, issuer), false, uri);
 });
 
 test('adds the parameters of the response to those of the address', () => {

@@ -1,3 +1,5 @@
+import { relyingPartyOf } from '../passkeys/relying-party.ts';
+
 /**
  * An address to which a member returns with a code: https; http of the loopback address, for apps on a computer (RFC 8252
  * section 7.3); or the private scheme of an app on a phone, which is a reversed domain name (section 7.1). Without a fragment, which
@@ -17,11 +19,13 @@ export const redirectUriRule =
 
 /**
  * Whether a request may name the address. Compared character by character (RFC 9700 section 2.1); only the port of a loopback address is
- * free, since the program takes the one that it gets.
+ * free, since the program takes the one that it gets. The name of the service's own pages stands for its address.
  */
-export function isRegistered(requested: string, registered: readonly string[]): boolean {
+export function isRegistered(requested: string, registered: readonly string[], issuer: string): boolean {
   if (registered.includes(requested)) return true;
-  const portless = withoutLoopbackPort(requested);
+  const { origin: pages } = relyingPartyOf(issuer);
+  const address = requested.startsWith(`${pages}/`) ? issuer + requested.slice(pages.length) : requested;
+  const portless = withoutLoopbackPort(address);
   return portless !== undefined && registered.some((one) => withoutLoopbackPort(one) === portless);
 }
 

@@ -1,4 +1,4 @@
-import { isClientId } from '../../auth/index.ts';
+import { isClientId, relyingPartyOf } from '../../auth/index.ts';
 import { html } from '../../shared/text/html.ts';
 import type { Page, PageResponse } from '../operation.ts';
 import { pathNotFound } from '../problems.ts';
@@ -54,7 +54,8 @@ const appPage: Page = {
       folders: ['web/design', 'web/common', 'web/app', 'client/src'],
       styles: [...designStyles, 'web/app/app.css'],
       trustedTypes: 'worker',
-      head: html`<meta name="public-url" content="${publicUrl}">
+      head: html`<meta name="issuer" content="${publicUrl}">
+<meta name="origin" content="${relyingPartyOf(publicUrl).origin}">
 <meta name="theme-color" content="#f4f6f4" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#0e1412" media="(prefers-color-scheme: dark)">
 <link rel="manifest" href="/app/${clientId}/manifest.webmanifest">`,
