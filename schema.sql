@@ -2204,6 +2204,22 @@ comment on table mail_suppressions is 'Addresses that get no mail until an opera
 comment on column mail_suppressions.reason is 'BOUNCED, COMPLAINED: reported from outside. REFUSED: by the mail server, while the message was handed over. OPERATOR: by hand.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- record versions
+
+create table core_record_versions (
+  institution_id  integer not null,
+  record          text collate "C" not null,
+  record_id       text collate "C" not null,
+  changed_at      timestamp with time zone not null,
+  constraint core_record_versions_pkey PRIMARY KEY (institution_id, record, record_id),
+  constraint core_record_versions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint core_record_versions_record_check CHECK (record = ANY (ARRAY['person'::text, 'member'::text, 'memberPerson'::text, 'account'::text, 'holder'::text])),
+  constraint core_record_versions_record_id_check CHECK (length(record_id) >= 1 AND length(record_id) <= 160)
+);
+comment on table core_record_versions is 'The time of the newest change of each record for which the core stated one. The row of a holder or a person that was removed stays.';
+comment on column core_record_versions.record_id is 'The id in the answers of a delivery: of a holder the account and the person.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -5125,6 +5141,10 @@ alter table mail_suppressions enable row level security, force row level securit
 create policy institution on mail_suppressions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on mail_suppressions for select to sharedraft_backup using (true);
 
+alter table core_record_versions enable row level security, force row level security;
+create policy institution on core_record_versions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_record_versions for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5226,3 +5246,4 @@ grant insert, select, update (roles, status) on operators to sharedraft_service;
 grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
+grant insert, select, update on core_record_versions to sharedraft_service;

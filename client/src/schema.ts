@@ -398,6 +398,8 @@ export interface CoreRecord {
   role?: string | undefined;
   /** holder: whether they may pay from the account. */
   mayPay?: boolean | undefined;
+  /** When the core made the change. A record that is older than one of the same key is `stale` and changes nothing. */
+  changedAt?: string | undefined;
   /** memberPerson, holder: `true` ends it. Nothing is removed by absence. */
   removed?: boolean | undefined;
 }
@@ -453,7 +455,7 @@ export interface RecordAnswer {
   line?: number | undefined;
   /** The id of the line, if it has a valid one. */
   id?: string | undefined;
-  /** Result of the line: added, changed, removed, unchanged, refused. Later versions may add more. */
+  /** Result of the line: added, changed, removed, unchanged, stale, refused. Later versions may add more. */
   result?: string | undefined;
   /** With `refused` and `conflict`: the reason. */
   code?: string | undefined;
@@ -472,11 +474,13 @@ export interface RecordSummary {
   removed?: number | undefined;
   /** Lines with the result unchanged. */
   unchanged?: number | undefined;
+  /** Lines with the result stale. */
+  stale?: number | undefined;
   /** Lines with the result refused. */
   refused?: number | undefined;
 }
 
-/** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+/** `refused`: only lines that were refused, are stale or in conflict, and the summary. Default: `all`. */
 export type ShownAnswers = 'all' | 'refused';
 
 /** A balance of the core, or a posting of its list: a line of the stream. */
@@ -1540,7 +1544,7 @@ export interface Operations {
   };
   deliverTransactions: {
     query: {
-      /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+      /** `refused`: only lines that were refused, are stale or in conflict, and the summary. Default: `all`. */
       answers?: ShownAnswers | undefined;
     };
     body: CoreTransaction;
@@ -1548,7 +1552,7 @@ export interface Operations {
   };
   deliverRecords: {
     query: {
-      /** `refused`: only lines that were refused or are in conflict, and the summary. Default: `all`. */
+      /** `refused`: only lines that were refused, are stale or in conflict, and the summary. Default: `all`. */
       answers?: ShownAnswers | undefined;
       /** The moment of the loan figures in this delivery. Payments since then are subtracted. Default: the figures include every payment. */
       asOf?: string | undefined;

@@ -4,7 +4,13 @@
  * Invariants: a whole extract is checked before any of it is written; importing it again changes nothing; an account opens with
  * one posting against an internal account of the institution, so that the ledger sums to zero from the first row.
  */
-export { ExtractRejectedError, institutionShape, parseMoment, readInstitution } from './extract/extract.ts';
+export {
+  ExtractRejectedError,
+  institutionShape,
+  parseFineMoment,
+  parseMoment,
+  readInstitution,
+} from './extract/extract.ts';
 export { expectUnique, type Row, readTable } from './extract/extract-table.ts';
 export {
   type DateForm,

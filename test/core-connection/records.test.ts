@@ -83,7 +83,7 @@ describe('taking records', () => {
       { line: 3, id: 'a-300001-savings', result: 'added' },
       { line: 4, id: 'a-300001-euro', result: 'added' },
       { line: 5, id: 'a-300001-loan', result: 'added' },
-      { summary: { added: 5, changed: 0, removed: 0, unchanged: 0, refused: 0 } },
+      { summary: { added: 5, changed: 0, removed: 0, unchanged: 0, stale: 0, refused: 0 } },
     ]);
     const stands = async () =>
       service.db.superuser<{
@@ -448,6 +448,7 @@ describe('forms of a delivery of records', () => {
       changed: 0,
       removed: 0,
       unchanged: added,
+      stale: 0,
       refused: 0,
     });
   });
@@ -465,8 +466,119 @@ describe('forms of a delivery of records', () => {
       {
         action: 'core.records_taken',
         client_id: 'core-of-lakeside',
-        counts: { added: 1, changed: 0, removed: 0, unchanged: 0, refused: 1 },
+        counts: { added: 1, changed: 0, removed: 0, unchanged: 0, stale: 0, refused: 1 },
       },
+    ]);
+  });
+});
+
+describe('records that arrive late', () => {
+  const at = (hour: number) => `2026-03-02T${String(hour).padStart(2, '0')}:00:00.000Z`;
+  const phoneOf = (personId: string) =>
+    row<{ phone: string }>('select phone_number as phone from persons where person_id = $1', [personId]);
+
+  test('a record that is older than the one that stands is stale, in its own delivery and in a later one', async () => {
+    const moved = (hour: number, digit: number) =>
+      person('late-1', { phoneNumber: `+1202555014${digit}`, changedAt: at(hour) });
+    assert.deepEqual(results(await core.deliverRecords([moved(6, 1), moved(9, 2), moved(8, 3)])), [
+      'added',
+      'changed',
+      'stale',
+    ]);
+    const late = await core.deliverRecords([moved(8, 3), moved(10, 4), moved(9, 2)]);
+    assert.deepEqual(late.map(({ detail }) => detail).filter(Boolean), [
+      `The person late-1 stands with a change of ${at(9)}. Send what the core has now.`,
+      `The person late-1 stands with a change of ${at(10)}. Send what the core has now.`,
+    ]);
+    assert.deepEqual(late.at(-1)?.summary, {
+      added: 0,
+      changed: 1,
+      removed: 0,
+      unchanged: 0,
+      stale: 2,
+      refused: 0,
+    });
+    assert.deepEqual(await phoneOf('late-1'), { phone: '+12025550144' });
+  });
+
+  test('the same time again is no stale record, and a record that changes nothing is newer all the same', async () => {
+    const first = person('late-2', { changedAt: at(6) });
+    const same = person('late-2', { changedAt: at(9) });
+    const between = person('late-2', { phoneNumber: '+12025550149', changedAt: at(8) });
+    assert.deepEqual(results(await core.deliverRecords([first, first, same])), [
+      'added',
+      'unchanged',
+      'unchanged',
+    ]);
+    assert.deepEqual(results(await core.deliverRecords([between])), ['stale']);
+    // Without a time the last one counts.
+    assert.deepEqual(
+      results(await core.deliverRecords([person('late-2', { phoneNumber: '+12025550148' })])),
+      ['changed'],
+    );
+    assert.deepEqual(await phoneOf('late-2'), { phone: '+12025550148' });
+  });
+
+  test('a holder that was removed is not brought back by an older record of the account', async () => {
+    await core.deliverRecords([
+      person('p-300030'),
+      person('late-joint'),
+      member('300030', {
+        persons: [
+          { personId: 'p-300030', role: 'PRIMARY' },
+          { personId: 'late-joint', role: 'JOINT' },
+        ],
+      }),
+    ]);
+    const holders = [
+      { personId: 'p-300030', role: 'PRIMARY', mayPay: true },
+      { personId: 'late-joint', role: 'JOINT', mayPay: true },
+    ];
+    const opened = account('300030', 'savings', { holders, changedAt: at(6) });
+    const joint = { accountId: 'a-300030-savings', personId: 'late-joint' };
+    const left = { record: 'holder', ...joint, removed: true, changedAt: at(9) };
+    assert.deepEqual(results(await core.deliverRecords([opened, left])), ['added', 'removed']);
+    const answers = await core.deliverRecords([
+      { ...opened, description: 'Late', changedAt: at(8) },
+      { record: 'holder', ...joint, role: 'JOINT', mayPay: true, changedAt: at(7) },
+      { ...left, changedAt: at(10) },
+      { record: 'holder', ...joint, role: 'JOINT', mayPay: false, changedAt: at(11) },
+    ]);
+    assert.deepEqual(results(answers), ['stale', 'stale', 'unchanged', 'added']);
+    assert.match(answers[0]?.detail ?? '', /^The holder a-300030-savings\/late-joint stands/);
+    assert.deepEqual(await row(`select description from accounts where account_id = 'a-300030-savings'`), {
+      description: 'Share Savings',
+    });
+  });
+
+  test('a time far ahead, or that is none, is refused, so that it cannot block the records after it', async () => {
+    const answers = await core.deliverRecords([
+      person('late-3', { changedAt: '2999-01-01T00:00:00Z' }),
+      person('late-3', { changedAt: '1969-12-31T23:59:59Z' }),
+      person('late-3', { changedAt: '2026-03-02' }),
+      person('late-3', { changedAt: null }),
+      person('late-3', { changedAt: '2026-03-02T06:00:00.123456-05:00' }),
+    ]);
+    assert.deepEqual(results(answers), [
+      'date_out_of_range',
+      'date_out_of_range',
+      'invalid_line',
+      'invalid_line',
+      'added',
+    ]);
+  });
+
+  test('a refused record leaves no time, and other institutions have their own times', async () => {
+    const refused = member('300031', { persons: [], changedAt: at(9) });
+    assert.deepEqual(results(await core.deliverRecords([refused])), ['primary_required']);
+    const rows = await row<{ kept: bigint }>(
+      `select count(*) as kept from core_record_versions where record_id = '300031'`,
+    );
+    assert.equal(rows?.kept, 0n);
+    const harbor = await connectorOf(service, 'harbor');
+    await core.deliverRecords([person('late-4', { changedAt: at(9) })]);
+    assert.deepEqual(results(await harbor.deliverRecords([person('late-4', { changedAt: at(6) })])), [
+      'added',
     ]);
   });
 });

@@ -19,6 +19,7 @@ const largeTables = [
   'consents',
   'core_authorizations',
   'core_instructions',
+  'core_record_versions',
   'core_transactions',
   'customer_persons',
   'customers',

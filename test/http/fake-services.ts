@@ -133,7 +133,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     },
     takeCoreRecords: async function* () {
       yield [];
-      return { added: 0, changed: 0, removed: 0, unchanged: 0, refused: 0 };
+      return { added: 0, changed: 0, removed: 0, unchanged: 0, stale: 0, refused: 0 };
     },
     balancesAsOf: async () => null,
     getAccount: async () => account,

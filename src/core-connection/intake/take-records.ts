@@ -18,8 +18,8 @@ export type RecordResult = RecordOutcome['result'];
 export type RecordCounts = Counts<RecordResult>;
 
 const kind = {
-  results: ['added', 'changed', 'removed', 'unchanged', 'refused'],
-  idleResults: ['unchanged', 'refused'],
+  results: ['added', 'changed', 'removed', 'unchanged', 'stale', 'refused'],
+  idleResults: ['unchanged', 'stale', 'refused'],
   // An import of the institution, and payments on the loans of a batch, wait for its commit.
   linesAtOnce: 500,
   taken: 'core.records_taken',

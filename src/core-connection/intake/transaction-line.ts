@@ -1,4 +1,4 @@
-import { parseMoment } from '../../core-system/index.ts';
+import { parseFineMoment } from '../../core-system/index.ts';
 import { addDays, isLocalDate, type LocalDate, localDate } from '../../institutions/index.ts';
 import { parseDecimalAmount, toMinor } from '../../ledger/index.ts';
 import { publicId } from '../../shared/public-id.ts';
@@ -130,9 +130,9 @@ export function readTransactionLine(
       `visible text of at most ${longest[name]} characters in one line`,
     )?.trim() ?? null;
   const moment = (name: string, isNeeded = false) => {
-    const isMoment = (value: string) => parseMoment(toMillis(value)) !== undefined;
+    const isMoment = (value: string) => parseFineMoment(value) !== undefined;
     const value = text(name, isNeeded, isMoment, 'a moment with its offset, like 2026-03-02T06:00:00-05:00');
-    return value === null ? null : (parseMoment(toMillis(value)) ?? null);
+    return value === null ? null : (parseFineMoment(value) ?? null);
   };
 
   for (const name of Object.keys(fields)) if (!names.has(name)) wrong.push('A field is not known.');
@@ -231,9 +231,4 @@ export function signedMinor(source: string | undefined, currencyCode: string): b
   const minor = toMinor(amount, currencyCode);
   if (typeof minor === 'object') return minor.invalid;
   return isNegative ? -minor : minor;
-}
-
-/** Moments are kept in milliseconds; a core may state more digits. */
-function toMillis(moment: string): string {
-  return moment.replace(/(\.[0-9]{3})[0-9]{1,9}/, '$1');
 }

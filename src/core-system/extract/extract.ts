@@ -177,6 +177,11 @@ export function parseMoment(text: string): Date | undefined {
   return day === undefined || !isLocalDate(day) || Number.isNaN(moment.getTime()) ? undefined : moment;
 }
 
+/** A moment of the core, which may have more digits than milliseconds: these are cut off. */
+export function parseFineMoment(text: string): Date | undefined {
+  return parseMoment(text.replace(/(\.[0-9]{3})[0-9]{1,9}/, '$1'));
+}
+
 const personColumns = [
   'person_id',
   'first_name',

@@ -33,6 +33,8 @@ import type {
 /** The result of a record. */
 export type RecordOutcome =
   | { readonly id: string; readonly result: 'added' | 'changed' | 'removed' | 'unchanged' }
+  /** A newer change of the record, or of one in its list, stands. */
+  | { readonly id: string; readonly result: 'stale'; readonly detail: string }
   | ({ readonly result: 'refused' } & RecordRefusal);
 
 /** The rows that the records of a batch name, and those that they depend on. */

@@ -1,4 +1,5 @@
 import { publicId } from '../../shared/public-id.ts';
+import { parseFineMoment } from '../extract/extract.ts';
 
 type FieldType = 'text' | 'flag' | 'amount';
 type Fields = Readonly<Record<string, FieldType>>;
@@ -80,6 +81,8 @@ export interface RecordLine {
   /** The holders of an account or the persons of a membership that come with it. */
   readonly dependants: readonly Texts[];
   readonly isRemoved: boolean;
+  /** The time of the change at the core, if the core states it. */
+  readonly changedAt?: Date | undefined;
 }
 
 /** Reasons why a record changes nothing. */
@@ -142,6 +145,7 @@ export function readRecordLine(
     fields,
     [
       'record',
+      'changedAt',
       ...Object.keys(form.fields),
       ...(field === undefined ? [] : [field]),
       ...(form.mayEnd ? ['removed'] : []),
@@ -150,13 +154,21 @@ export function readRecordLine(
   );
   const removed = fields.removed ?? false;
   if (typeof removed !== 'boolean') wrong.push('removed must be true or false.');
+  const changedAt = momentOf(fields.changedAt);
+  if (changedAt === undefined && fields.changedAt !== undefined) {
+    wrong.push('changedAt must be a moment with its offset, like 2026-03-02T06:00:00-05:00.');
+  }
   const keys = form.keys.map((key) => given[columnOf(key)] ?? '');
   for (const [place, key] of form.keys.entries()) {
     if (!patternOf(key).test(keys[place] ?? '')) wrong.push(`${key} is missing or no id.`);
   }
   const id = keys.join('/');
   if (wrong.length > 0) return { code: 'invalid_line', detail: [...new Set(wrong)].join(' ') };
-  return { kind, id, given, dependants, isRemoved: removed === true };
+  return { kind, id, given, dependants, isRemoved: removed === true, changedAt };
+}
+
+function momentOf(value: unknown): Date | undefined {
+  return typeof value === 'string' ? parseFineMoment(value) : undefined;
 }
 
 const memberNumber = /^[A-Za-z0-9-]{1,32}$/;

@@ -23,6 +23,7 @@ import { moveBalances } from '../import/write-stage.ts';
 import { openInternalAccounts } from '../internal-accounts.ts';
 import { RecordBook, type RecordOutcome, type StagedRecords, type Standing } from './record-book.ts';
 import type { RecordLine, Texts } from './record-line.ts';
+import { RecordVersions, recordsOf } from './record-versions.ts';
 import {
   selectAccountsForUpdate,
   selectHeldAccounts,
@@ -32,6 +33,7 @@ import {
   selectStandingMembers,
   selectStandingPersons,
 } from './standing-queries.ts';
+import { selectVersions, upsertVersions } from './version-queries.ts';
 
 const clearedAtOnce = 20_000;
 
@@ -39,7 +41,7 @@ const clearedAtOnce = 20_000;
  * Takes records of the core in their order, each as a whole or not at all, and returns their outcomes. What changes passes through
  * the stage of an import and its merges, in the caller's transaction. An import of the institution runs before or after it.
  *
- * A new account opens with its balance. The balance of an existing one stays; a loan's interest, fees and amount due follow the
+ * A dated record that is older than one that stands changes nothing. A new account opens with its balance. The balance of an existing one stays; a loan's interest, fees and amount due follow the
  * record, less the payments since `asOf`. Problem `overloaded` if an import runs or a membership was opened meanwhile.
  */
 export async function takeRecords(
@@ -58,15 +60,24 @@ export async function takeRecords(
   ]);
   // An import was killed. The next one begins from its files.
   if (isStaged) while (!(await clearStage(tx, clearedAtOnce)));
-  const standing = await readStanding(
-    tx,
-    lines.map(({ item }) => item),
-  );
+  const records = lines.map(({ item }) => item);
+  const dated = records.filter(({ changedAt }) => changedAt !== undefined);
+  const [standing, known] = await Promise.all([
+    readStanding(tx, records),
+    dated.length === 0 ? [] : selectVersions(tx, dated.flatMap(recordsOf)),
+  ]);
   const book = new RecordBook(standing, localDate(at, institution.timeZone));
-  const outcomes = lines.map(({ line, item }) => book.take(line, item));
+  const versions = new RecordVersions(known);
+  const outcomes = lines.map(({ line, item }) => {
+    const outcome = versions.refuse(item, at) ?? book.take(line, item);
+    if (outcome.result !== 'refused' && outcome.result !== 'stale') versions.keep(item);
+    return outcome;
+  });
   // The figures include payments at the moment itself; times are kept in milliseconds.
   const from = asOf === undefined ? null : new Date(asOf.getTime() + 1);
   await write(tx, book.staged(), { at, from });
+  const news = versions.news();
+  if (news.length > 0) await upsertVersions(tx, news);
   return outcomes;
 }
 

@@ -79,6 +79,13 @@ export const CoreRecord = Type.Object(
     holders: persons('account: holders added or changed.'),
     role: Type.Optional(Type.String({ description: 'memberPerson, holder: the role, as in the lists.' })),
     mayPay: flag('holder: whether they may pay from the account.'),
+    changedAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'When the core made the change. A record that is older than one of the same key is `stale` and changes nothing.',
+      }),
+    ),
     removed: flag('memberPerson, holder: `true` ends it. Nothing is removed by absence.'),
   },
   {
@@ -88,7 +95,7 @@ export const CoreRecord = Type.Object(
   },
 );
 
-const results = ['added', 'changed', 'removed', 'unchanged', 'refused'] as const;
+const results = ['added', 'changed', 'removed', 'unchanged', 'stale', 'refused'] as const;
 export const RecordSummary = summarySchema(results);
 export const RecordAnswer = answerSchema(results, RecordSummary);
 
@@ -99,7 +106,7 @@ export const deliverRecords = operation({
   tag: 'Core',
   summary: 'Deliver records of the core',
   description:
-    'Takes any number of persons, memberships, accounts and holders, an object a line (NDJSON), and answers each line after its commit. A line is taken as a whole or not at all, by the rules of an import. A record that stands already is `unchanged`, so a delivery that ended early is sent again from its beginning. Records never move money, except the opening balance of a new account. Read the answers while you send, or send at most 10,000 lines a request: the service reads no further than its answers are read. A line has at most 16 KiB. The last line of the response is the `summary`; without it the delivery is incomplete, and the last answer says why.',
+    'Takes any number of persons, memberships, accounts and holders, an object a line (NDJSON), and answers each line after its commit. A line is taken as a whole or not at all, by the rules of an import. A record that stands already is `unchanged`, so a delivery that ended early is sent again from its beginning. With `changedAt` a record that arrives after a newer one is `stale` and changes nothing. Records never move money, except the opening balance of a new account. Read the answers while you send, or send at most 10,000 lines a request: the service reads no further than its answers are read. A line has at most 16 KiB. The last line of the response is the `summary`; without it the delivery is incomplete, and the last answer says why.',
   token: 'client',
   scope: 'core:write',
   query: Type.Object({
@@ -165,7 +172,9 @@ export const deliverRecords = operation({
             detail: 'There is no membership with this memberNumber.',
           },
         },
-        summary: { value: { summary: { added: 0, changed: 1, removed: 0, unchanged: 0, refused: 1 } } },
+        summary: {
+          value: { summary: { added: 0, changed: 1, removed: 0, unchanged: 0, stale: 0, refused: 1 } },
+        },
       },
     },
   },

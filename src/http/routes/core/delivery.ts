@@ -48,7 +48,8 @@ export function formatOf(contentType = ''): 'lines' | 'document' {
 export const ShownAnswers = Type.Unsafe<'all' | 'refused'>({
   type: 'string',
   enum: ['all', 'refused'],
-  description: '`refused`: only lines that were refused or are in conflict, and the summary. Default: `all`.',
+  description:
+    '`refused`: only lines that were refused, are stale or in conflict, and the summary. Default: `all`.',
 });
 
 /**
@@ -70,6 +71,9 @@ export async function answersOf(
   return textOf(first, answers, { shown, log });
 }
 
+/** Results of lines that the core may have to send again, or otherwise. */
+const notTaken = ['refused', 'conflict', 'stale'];
+
 type Step = IteratorResult<readonly Answer[], object> | { readonly error: unknown };
 
 async function* textOf(
@@ -87,7 +91,7 @@ async function* textOf(
       let text = '';
       for (const answer of step.value) {
         answered = answer.line;
-        if (shown === 'all' || answer.result === 'refused' || answer.result === 'conflict') {
+        if (shown === 'all' || notTaken.includes(answer.result)) {
           text += `${JSON.stringify(answer)}\n`;
         }
       }
