@@ -3647,43 +3647,6 @@ CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account big
  IMMUTABLE
 RETURN hashint8extended(posting, hashint8extended(account, hashint8extended(amount, (CASE kind WHEN 'HOLD'::text THEN 1 WHEN 'RELEASE'::text THEN 2 WHEN 'SETTLEMENT'::text THEN 3 WHEN 'CORE'::text THEN 4 WHEN 'CORE_HOLD'::text THEN 5 WHEN 'CORE_RELEASE'::text THEN 6 ELSE 0 END)::bigint)));
 
-CREATE OR REPLACE FUNCTION core_breaks_to_close(of_institution integer)
- RETURNS TABLE(break_key bigint, closed_by text, detail text)
- LANGUAGE sql
- STABLE
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  select b.break_key, e.closed_by, e.detail
-  from core_breaks b
-  cross join lateral (
-    select 'DECIDED' as closed_by, lower(i.state) as detail from core_instructions i
-    where b.class = 'TIMING' and b.transfer_key is not null
-      and i.institution_id = of_institution and i.instruction_key = b.transfer_key and i.state <> 'OPEN'
-    union all
-    select 'ARRIVED', c.core_id from core_transactions c
-    where b.class in ('MISSING_HERE', 'UNKNOWN_ACCOUNT') and c.institution_id = of_institution and c.core_id = b.core_id
-    union all
-    select 'ARRIVED', null
-    where b.core_id is null and b.transfer_key is null and b.account_seq is not null and b.difference <> 0 and b.difference = (
-      select sum(c.amount) from core_transactions c
-      where c.institution_id = of_institution and c.account_key = b.account_key and c.seq > b.account_seq and c.settlement_key is not null
-        and c.posted_at <= b.as_of)
-    union all
-    select 'ARRIVED', c.core_id from core_transactions c
-    where b.class = 'AMOUNT_MISMATCH' and c.institution_id = of_institution and c.account_key = b.account_key
-      and c.effective_date >= b.opened_at::date - 40 and c.posting_key = b.transfer_key and c.settlement_key is null
-    union all
-    select 'RECOVERED', null from balances n
-    join accounts a on a.institution_id = of_institution and a.account_key = n.account_key
-    where b.class = 'BELOW_FLOOR' and n.institution_id = of_institution and n.account_key = b.account_key
-      and n.posted - n.debits_pending >= -a.overdraft_limit
-  ) e
-  where b.institution_id = of_institution and b.closed_at is null
-  limit 1000
-$function$;
-revoke execute on function core_breaks_to_close(integer) from public;
-grant execute on function core_breaks_to_close(integer) to sharedraft_service;
-
 CREATE OR REPLACE FUNCTION core_breaks_to_open(of_institution integer, at_time timestamp with time zone)
  RETURNS TABLE(class text, subject text, account_id text, account_key bigint, transfer_key bigint, currency text, difference_minor bigint, transfer_id text, refusal_code text, refusal_reason text, since timestamp with time zone)
  LANGUAGE sql
@@ -3790,7 +3753,7 @@ begin
     if exists (select from public.core_authorizations a
                where a.institution_id = institution and a.ended is null and a.expires_at <= present)
        or has_core and exists (select from public.core_breaks_to_open(institution, present))
-       or has_core and exists (select from public.core_breaks_to_close(institution))
+       or has_core and exists (select from public.core_breaks b where b.institution_id = institution and b.closed_at is null)
     then
       return next;
     end if;

@@ -132,6 +132,30 @@ describe('a comparison of balances', () => {
     assert.equal((await core.get(`${door}/breaks/${one.breakId}`)).body.closedBy, 'ARRIVED');
   });
 
+  test('closes a break that stands behind a thousand open ones', async () => {
+    const line = (await balances()).get('a-1003-checking');
+    assert.ok(line);
+    await service.db.superuser(
+      `insert into core_breaks (institution_id, class, subject, account_id, account_key, account_seq, currency, difference, as_of, opened_at)
+       select $1, 'AMOUNT', 'account:many-' || n, 'many-' || n, 9000000 + n, 0, 'USD', 7, now(), now() from generate_series(1, 1001) n`,
+      [service.institutionId],
+    );
+    const asOf = just();
+    await compare([{ ...line, balance: line.balance - 5.55 }], { asOf });
+    const subject = `select closed_by from core_breaks where subject = 'account:a-1003-checking' and difference = -555`;
+    assert.deepEqual(await service.db.superuser(subject), [{ closed_by: null }]);
+    const postedAt = new Date(Date.now() - 60_000).toISOString();
+    await deliver(purchase('late-behind', { accountId: 'a-1003-checking', amount: -5.55, postedAt }));
+    await until(
+      async () =>
+        (await service.db.superuser<{ closed_by: string | null }>(subject))[0]?.closed_by === 'ARRIVED',
+    );
+    await service.db.superuser(
+      `delete from core_breaks where institution_id = $1 and account_id like 'many-%'`,
+      [service.institutionId],
+    );
+  });
+
   test('leaves out what the core posted after the moment, and says so when the core has left it in', async () => {
     const line = (await balances()).get('a-1003-savings');
     assert.ok(line);

@@ -1,5 +1,5 @@
--- Institutions with an authorization whose time is over, or with a break to open or to close. One question for all institutions, from outside their
--- wall: it returns numbers of institutions only.
+-- Institutions with an authorization whose time is over, with a break to open, or with an open one. One question for all institutions, from outside
+-- their wall: it returns numbers of institutions only. Whether an open break is over takes longer, and is asked for one institution at a time.
 create or replace function cores_to_tend(at_time timestamptz)
 returns table (institution integer)
 language plpgsql stable security definer
@@ -17,7 +17,7 @@ begin
     if exists (select from public.core_authorizations a
                where a.institution_id = institution and a.ended is null and a.expires_at <= present)
        or has_core and exists (select from public.core_breaks_to_open(institution, present))
-       or has_core and exists (select from public.core_breaks_to_close(institution))
+       or has_core and exists (select from public.core_breaks b where b.institution_id = institution and b.closed_at is null)
     then
       return next;
     end if;

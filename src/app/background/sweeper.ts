@@ -21,6 +21,8 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
   const { database, clock } = context;
   const underWay = new Map<InstitutionId, Promise<void>>();
   let known = new Map<InstitutionId, Institution>();
+  /** How far the open breaks of each institution were looked at. */
+  const followedUpTo = new Map<InstitutionId, bigint>();
   let tendedAt = Number.NEGATIVE_INFINITY;
   const begin = (institutionId: InstitutionId, work: () => Promise<unknown>) => {
     const swept = work()
@@ -57,7 +59,9 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
           if (settled.has(institutionId)) await settleDue(desk, institutionId);
           if (!tended.has(institutionId)) return;
           await expireAuthorizations(context, institutionId);
-          if (known.get(institutionId)?.record === 'core') await followBreaks(context, institutionId);
+          if (known.get(institutionId)?.record !== 'core') return;
+          const after = followedUpTo.get(institutionId) ?? 0n;
+          followedUpTo.set(institutionId, await followBreaks(context, institutionId, after));
         });
       }
     } catch (error) {

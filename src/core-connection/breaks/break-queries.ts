@@ -154,7 +154,7 @@ export async function selectBreak(db: Queryable, breakKey: bigint): Promise<Brea
   return (await db.query<Break>(one, [db.institutionId, breakKey])).rows[0];
 }
 
-// The second condition is that of core_breaks_to_close: what the core posted before the moment, and what has arrived since.
+// The second condition is that of the statement core_breaks_to_close: what the core posted before the moment, and what has arrived since.
 const locked = sql(
   'core_lock_break',
   `select ${columns}, b.account_key,

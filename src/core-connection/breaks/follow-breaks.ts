@@ -1,12 +1,18 @@
 import type { BusinessTime } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import type { EndedBreak, FoundBreak } from './break.ts';
-import { type EndingRow, type NewsRow, selectEndings, selectNews } from './follow-queries.ts';
+import { type EndingRow, type NewsRow, selectEndings, selectNews, selectNextOpen } from './follow-queries.ts';
 import { writeBreaks } from './write-breaks.ts';
+
+/** Open breaks that are looked at together. A look takes as long with ten thousand open breaks as with these. */
+const lookedAtOnce = 500;
 
 /**
  * Opens the breaks that need no comparison, and closes those whose reason is over: the missing posting has arrived, the core has
  * decided, the account is above its floor again. Several processes may do it at once; a thing has one open break.
+ *
+ * Open breaks are looked at in the order of their keys, some after the break `after`. Returns the value of `after` for the next look,
+ * 0 to begin again.
  */
 export async function followBreaks(
   {
@@ -15,15 +21,19 @@ export async function followBreaks(
     businessTime,
   }: { readonly database: Database; readonly clock: Clock; readonly businessTime: BusinessTime },
   institutionId: InstitutionId,
-): Promise<void> {
+  after: bigint,
+): Promise<bigint> {
   const at = businessTime(institutionId, clock());
-  const [news, endings] = await database.read(institutionId, (db) =>
-    Promise.all([selectNews(db, at), selectEndings(db)]),
-  );
-  if (news.length + endings.length === 0) return;
+  const { news, endings, next } = await database.read(institutionId, async (db) => {
+    const [opening, open] = await Promise.all([selectNews(db, at), selectNextOpen(db, after, lookedAtOnce)]);
+    const last = open.length < lookedAtOnce ? 0n : (open.at(-1) ?? 0n);
+    return { news: opening, endings: await selectEndings(db, open), next: last };
+  });
+  if (news.length + endings.length === 0) return next;
   await database.transaction(institutionId, (tx) =>
     writeBreaks(tx, { found: news.map(foundOf), ended: endings.map(endOf) }, { at }),
   );
+  return next;
 }
 
 function foundOf({ transferId, refusalCode, refusalReason, since, ...row }: NewsRow): FoundBreak {
