@@ -1,17 +1,20 @@
 // Walks the console in a real browser, against a demo of its own: node scripts/browser/walk-console.ts [--pictures]
 //
 // Every screen for every role, light and dark, on a phone and on a desktop. Journeys: two persons decide on a transfer by the keyboard; why a
-// member cannot sign in or pay; a role that is taken away while its page is open; another institution; script in every text.
+// member cannot sign in or pay; an event is sent again; a role that is taken away while its page is open; another institution; script in every text.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
+import { settled, show, signIn } from './console-page.ts';
+import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { startDemo } from './service.ts';
 
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const readers = ['Demo viewer', 'Demo teller', 'Demo approver', 'Demo auditor'] as const;
 const screens = [
+  ['today', 'Today'],
   ['review', 'Review'],
   ['transfers', 'Transfers'],
   ['transfers/walk-1', 'Transfer'],
@@ -19,32 +22,10 @@ const screens = [
   ['members/p-1002', /Marina/],
   ['accounts/a-1002-checking', 'Share Draft'],
   ['search?text=walk-1', 'Search'],
+  ['webhooks', 'Webhooks'],
   ['operators', 'Operators'],
   ['institution', 'Institution'],
 ] as const;
-
-async function signIn(page: Page, url: string, name: string, institution = 'harbor'): Promise<void> {
-  await page.goto(`${url}/operations/sign-in?next=/console`);
-  await page
-    .locator(`form:has(input[value=${institution}])`)
-    .getByRole('button', { name: `Continue as ${name}`, exact: true })
-    .click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-}
-
-async function settled(page: Page): Promise<void> {
-  await page.locator('h1').waitFor();
-  await page
-    .getByText(/^Loading/)
-    .first()
-    .waitFor({ state: 'hidden' });
-}
-
-async function show(page: Page, url: string, address: string): Promise<void> {
-  await page.goto(`${url}/console#/${address}`);
-  await page.reload();
-  await settled(page);
-}
 
 /** Orders a transfer as a member of harbor, through the public API. */
 async function order(url: string, transfer: Readonly<Record<string, unknown>>): Promise<string> {
@@ -83,17 +64,17 @@ async function walk(browser: Browser, url: string, takesPictures: boolean): Prom
           const isShown =
             name === 'Demo approver' &&
             size === 'desktop' &&
-            ['review', 'transfers/walk-1', 'members/p-1002'].includes(address);
-          if (takesPictures && isShown && (colorScheme === 'light' || address === 'review')) {
+            ['today', 'review', 'transfers/walk-1', 'members/p-1002'].includes(address);
+          if (
+            takesPictures &&
+            isShown &&
+            (colorScheme === 'light' || ['today', 'review'].includes(address))
+          ) {
             await mkdir(pictures, { recursive: true });
             await page.screenshot({ path: `${pictures}console-${address.split('/')[0]}-${colorScheme}.png` });
           }
         }
-        // A search for an id that is an account's only, or a transfer's only, gets 404 for the other: browsers log that.
-        report(
-          `${name}, ${colorScheme} ${size}: console`,
-          faults.filter((fault) => !/search.*404/.test(fault)),
-        );
+        report(`${name}, ${colorScheme} ${size}: console`, faults);
         report(
           `${name}, ${colorScheme} ${size}: one origin`,
           [...origins].filter((origin) => origin !== url),
@@ -174,6 +155,39 @@ async function notAllowed(browser: Browser, url: string): Promise<string[]> {
   ];
 }
 
+/** The audit shows the acts of the journeys before, to the roles that may read it. */
+async function audit(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [size, viewport] of Object.entries(sizes)) {
+    const { page, faults } = await openPage(browser, { viewport });
+    await signIn(page, url, 'Demo auditor');
+    await show(page, url, 'audit');
+    found.push(...(await breachesOf(page)).map((breach) => `${size}: ${breach}`));
+    await page.getByLabel('Operator').fill('Second demo approver');
+    await page.getByLabel('Action, like login').fill('transfer.approved');
+    await page.keyboard.press('Enter');
+    await page.getByText('Known payee, called back').first().waitFor();
+    found.push(...faults);
+    await page.context().close();
+  }
+  return found;
+}
+
+/** A transfer that is ordered while Today is open appears there. */
+async function live(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo viewer');
+  await show(page, url, 'today');
+  const figure = page.getByRole('region', { name: 'Transfers', exact: true }).getByRole('link');
+  const before = Number(await figure.textContent());
+  await order(url, { id: 'walk-4', amount: 3, toAccountId: 'a-1002-savings' });
+  await figure.getByText(String(before + 1), { exact: true }).waitFor();
+  await figure.click();
+  await page.getByRole('link', { name: 'walk-4' }).waitFor();
+  await page.context().close();
+  return faults;
+}
+
 /** An operator who is suspended while a page is open. */
 async function suspended(browser: Browser, url: string): Promise<string[]> {
   const teller = await openPage(browser, { viewport: sizes.desktop });
@@ -214,7 +228,7 @@ async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
   await page.route(/\/operations\/v1\//, async (route) => {
     const response = await route.fetch();
     const fixed =
-      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|holds.*|used|remaining|timeZone)$|At$|Until$|^at$/;
+      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$/;
     const replaced = JSON.parse(await response.text(), function (name, value) {
       const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
       return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;
@@ -239,6 +253,7 @@ const browser = await openBrowser();
 if (browser !== undefined) {
   await using demo = await startDemo();
   const { url } = demo;
+  await using hook = await startHook(url);
   await order(url, { id: 'walk-1', amount: 105.25, memo: 'Rent', toAccountId: 'a-1002-savings' });
   // Above 500.00 one person decides, above 1,500.00 two.
   const held = [
@@ -252,6 +267,9 @@ if (browser !== undefined) {
   await walk(browser, url, process.argv.includes('--pictures'));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
+  await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
+  await journey('the audit shows the approvals', () => audit(browser, url));
+  await journey('the figures of today follow', () => live(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));

@@ -34,6 +34,35 @@ export function useLoad<Value>(load: () => Promise<Value>, keys: readonly unknow
   return { state, again: () => setRound(round + 1) };
 }
 
+/** Loads a value, and again every so many seconds while the page is visible. The last value stays when a request fails. */
+export function useLive<Value>(load: () => Promise<Value>, everySeconds: number) {
+  const [value, setValue] = useState<Value>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const refresh = async () => {
+      if (!document.hidden) {
+        try {
+          const latest = await load();
+          if (isCurrent) setValue(latest);
+          if (isCurrent) setError(undefined);
+        } catch (failure) {
+          if (failure instanceof SignedOutError) return;
+          if (isCurrent) setError(failure);
+        }
+      }
+      if (isCurrent) timer = setTimeout(refresh, everySeconds * 1_000);
+    };
+    void refresh();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, []);
+  return { value, error };
+}
+
 interface StatefulProps<Value> {
   readonly state: Loaded<Value>;
   /** The thing that loads, in the words of the page. */

@@ -5,16 +5,20 @@ import { html } from '../design/html.ts';
 import '../design/theme.ts';
 import { sentenceOf } from './operations.ts';
 import { AccountScreen } from './screens/account.ts';
+import { AuditScreen } from './screens/audit.ts';
 import { InstitutionScreen } from './screens/institution.ts';
 import { MemberScreen } from './screens/member.ts';
 import { MembersScreen } from './screens/members.ts';
 import { OperatorsScreen } from './screens/operators.ts';
 import { ReviewScreen } from './screens/review.ts';
 import { SearchScreen } from './screens/search.ts';
+import { TodayScreen } from './screens/today.ts';
 import { TransferScreen } from './screens/transfer.ts';
 import { TransfersScreen } from './screens/transfers.ts';
+import { WebhookScreen } from './screens/webhook.ts';
+import { WebhooksScreen } from './screens/webhooks.ts';
 import { may, session, start, toSignIn } from './session.ts';
-import { firstScreen, NotAllowed, Screen, Shell } from './shell.ts';
+import { firstScreen, NotAllowed, rightOf, Screen, Shell } from './shell.ts';
 
 const root = document.querySelector('#root') as HTMLElement;
 
@@ -29,9 +33,10 @@ function Current() {
   const place = currentPlace();
   const { id, query } = place;
   const screen = place.screen || firstScreen();
-  const right = ['operators', 'institution'].includes(screen) ? 'institution:read' : 'members:read';
-  if (!may(right)) return html`<${NotAllowed} />`;
+  if (!may(rightOf(screen))) return html`<${NotAllowed} />`;
   switch (screen) {
+    case 'today':
+      return html`<${TodayScreen} />`;
     case 'review':
       return html`<${ReviewScreen} />`;
     case 'transfers':
@@ -46,6 +51,12 @@ function Current() {
       return html`<${AccountScreen} key=${id} accountId=${id ?? ''} />`;
     case 'search':
       return html`<${SearchScreen} key=${query.get('text')} text=${query.get('text') ?? ''} />`;
+    case 'webhooks':
+      return id === undefined
+        ? html`<${WebhooksScreen} />`
+        : html`<${WebhookScreen} key=${id} endpointId=${id} />`;
+    case 'audit':
+      return html`<${AuditScreen} query=${query} />`;
     case 'operators':
       return html`<${OperatorsScreen} />`;
     case 'institution':

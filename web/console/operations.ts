@@ -199,6 +199,102 @@ export interface Operator {
   readonly createdAt: string;
 }
 
+interface Minute {
+  readonly minutesAgo: number;
+  readonly transfers: number;
+}
+
+export interface Today {
+  readonly at: string;
+  readonly since: string;
+  readonly moved: readonly {
+    readonly transferType: string | null;
+    readonly status: string;
+    readonly currency: string;
+    readonly transfers: number;
+    readonly amount: string;
+  }[];
+  readonly declines: readonly { readonly failureCode: string | null; readonly transfers: number }[];
+  /** A minute without a transfer is left out. */
+  readonly perMinute: { readonly lastHour: readonly Minute[]; readonly hourYesterday: readonly Minute[] };
+  readonly waiting: readonly {
+    readonly heldFor: string;
+    readonly transfers: number;
+    readonly oldestAt: string | null;
+    readonly nextDueAt: string | null;
+  }[];
+  readonly signIns: readonly { readonly outcome: string; readonly signIns: number }[];
+  readonly webhooks: {
+    readonly endpoints: number;
+    readonly disabled: number;
+    readonly failingSince: string | null;
+  };
+  readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };
+}
+
+export interface FoundAnything {
+  readonly members: readonly FoundPerson[];
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly accountType: string;
+    readonly memberNumber: string;
+  }[];
+  readonly transfers: readonly Pick<
+    FoundTransfer,
+    'id' | 'fromAccountId' | 'toAccountId' | 'status' | 'createdAt' | 'amount' | 'currencyCode'
+  >[];
+}
+
+export interface Webhook {
+  readonly endpointId: string;
+  /** Empty for the mail of alerts, which belongs to the institution. */
+  readonly clientId: string;
+  readonly url: string;
+  readonly description?: string;
+  readonly eventTypes?: readonly string[];
+  readonly payload: string;
+  readonly ordering: string;
+  readonly status: 'ACTIVE' | 'PAUSED' | 'DISABLED';
+  readonly statusReason?: string;
+  readonly sequence: number;
+  readonly failures: number;
+  readonly failingSince?: string;
+  readonly nextAttemptAt?: string;
+}
+
+export interface Attempt {
+  readonly sequence?: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly attemptedAt: string;
+  readonly durationMs: number;
+  readonly delivered: boolean;
+  readonly status?: number;
+  readonly error?: string;
+}
+
+export interface Delivery {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly attempts: number;
+  readonly nextAttemptAt?: string;
+}
+
+export interface AuditEntry {
+  readonly key: number;
+  readonly at: string;
+  readonly action: string;
+  readonly outcome: string;
+  readonly reason?: string | null;
+  readonly statedReason?: string | null;
+  readonly operator?: string;
+  readonly userId?: string | null;
+  readonly clientId?: string | null;
+  readonly subject?: string | null;
+  readonly transactionId: string;
+  readonly times: number;
+}
+
 export interface Decided {
   readonly outcome: 'DONE' | 'WAITS' | 'PROPOSED';
   readonly status?: string;
@@ -211,7 +307,7 @@ export interface Page<Item> {
 }
 
 /** The service refused a request. */
-export class OperationError extends Error {
+class OperationError extends Error {
   override readonly name = 'OperationError';
   readonly code: string;
 

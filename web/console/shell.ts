@@ -8,9 +8,12 @@ import { may, session, signOut } from './session.ts';
 
 /** The screens of the sidebar, each with the right that it needs. */
 const links = [
+  { screen: 'today', label: 'Today', right: 'institution:read' },
   { screen: 'review', label: 'Review', right: 'members:read' },
   { screen: 'transfers', label: 'Transfers', right: 'members:read' },
   { screen: 'members', label: 'Members', right: 'members:read' },
+  { screen: 'webhooks', label: 'Webhooks', right: 'institution:read' },
+  { screen: 'audit', label: 'Audit', right: 'audit:read' },
   { screen: 'operators', label: 'Operators', right: 'institution:read' },
   { screen: 'institution', label: 'Institution', right: 'institution:read' },
 ] as const;
@@ -18,6 +21,11 @@ const links = [
 /** The first screen that the roles of the operator allow. */
 export function firstScreen(): string {
   return links.find(({ right }) => may(right))?.screen ?? 'institution';
+}
+
+/** Accounts and the search are about members too. */
+export function rightOf(screen: string): string {
+  return links.find((link) => link.screen === screen)?.right ?? 'members:read';
 }
 
 export function Shell({ screen, children }: { screen: string; children?: Children }) {

@@ -9,7 +9,7 @@ import { type FoundPerson, read } from '../operations.ts';
 import { ask } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 
-const personColumns: readonly Column<FoundPerson>[] = [
+export const personColumns: readonly Column<FoundPerson>[] = [
   {
     title: 'Name',
     text: ({ firstName, lastName }) => `${lastName}, ${firstName}`,
@@ -52,7 +52,7 @@ export function MembersScreen({ text }: { text: string }) {
   <//>`;
 }
 
-export function FoundPersons({ text }: { text: string }) {
+function FoundPersons({ text }: { text: string }) {
   const { state, again } = useLoad(
     () => ask(() => read<readonly FoundPerson[]>('/members', { text, limit: '200' })),
     [text],

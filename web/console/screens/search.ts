@@ -1,45 +1,48 @@
 import { useLoad } from '../../common/load.ts';
 import { addressOf } from '../../common/router.ts';
-import { Amount } from '../../design/components.ts';
+import { Table } from '../../common/table.ts';
+import { Amount, Empty } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
-import { OperationError, pathOf, read, type ShownAccount, type ShownTransfer } from '../operations.ts';
+import { wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import { type FoundAnything, type FoundPerson, read } from '../operations.ts';
 import { ask } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
-import { FoundPersons } from './members.ts';
+import { personColumns } from './members.ts';
 import { Status } from './transfer-columns.ts';
 
-interface Found {
-  readonly transfer: ShownTransfer | undefined;
-  readonly account: ShownAccount | undefined;
-}
-
-/** A transfer or an account by its id, and members by anything that names them. */
+/** Members, accounts and transfers by anything that names them. */
 export function SearchScreen({ text }: { text: string }) {
-  const { state, again } = useLoad(async (): Promise<Found> => {
-    const [transfer, account] = await Promise.all([
-      find<ShownTransfer>(pathOf`/transfers/${text}`),
-      find<ShownAccount>(pathOf`/accounts/${text}`),
-    ]);
-    return { transfer, account };
-  }, [text]);
+  const { state, again } = useLoad(() => ask(() => read<FoundAnything>('/search', { text })), [text]);
   return html`<${Screen} title="Search" lead=${text}>
-    <${Stateful} state=${state} subject="transfers and accounts" again=${again}>
-      ${({ transfer, account }: Found) =>
-        (transfer || account) &&
-        html`<section class="card" aria-label="By id"><ul class="list">
-          ${transfer && html`<li><a class="row" href=${addressOf('transfers', transfer.id)}><span class="first">Transfer ${transfer.id}</span><${Amount} value=${transfer} /><span></span><${Status} transfer=${transfer} /></a></li>`}
-          ${account && html`<li><a class="row" href=${addressOf('accounts', account.accountId)}><span class="first">${account.description} ${account.accountId}</span><${Amount} value=${{ amount: account.balance, currencyCode: account.currency }} /></a></li>`}
-        </ul></section>`}
+    <${Stateful} state=${state} subject="the search" again=${again}>
+      ${(found: FoundAnything) => html`<${Found} ...${found} />`}
     <//>
-    <section class="card" aria-label="Members"><${FoundPersons} text=${text} /></section>
   <//>`;
 }
 
-async function find<Document>(path: string): Promise<Document | undefined> {
-  try {
-    return await ask(() => read<Document>(path));
-  } catch (error) {
-    if (error instanceof OperationError) return undefined;
-    throw error;
-  }
+function Found({ members, accounts, transfers }: FoundAnything) {
+  if (members.length + accounts.length + transfers.length === 0)
+    return html`<section class="card"><${Empty}>No member, account or transfer fits the search.<//></section>`;
+  return html`
+    ${
+      accounts.length > 0 &&
+      html`<section class="card" aria-labelledby="found-accounts"><header><h2 id="found-accounts">Accounts</h2></header><ul class="list">${accounts.map(
+        (one) => html`<li key=${one.accountId}><a class="row" href=${addressOf('accounts', one.accountId)}>
+          <span class="first">${one.accountId}</span><span>${wordOf(one.accountType)}, membership ${one.memberNumber}</span></a></li>`,
+      )}</ul></section>`
+    }
+    ${
+      transfers.length > 0 &&
+      html`<section class="card" aria-labelledby="found-transfers"><header><h2 id="found-transfers">Transfers</h2></header><ul class="list">${transfers.map(
+        (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
+          <span class="first">${one.id}</span><${Amount} value=${one} />
+          <span class="second">${one.fromAccountId} to ${one.toAccountId}, <${Moment} at=${one.createdAt} /></span><span class="second"><${Status} transfer=${one} /></span></a></li>`,
+      )}</ul></section>`
+    }
+    ${
+      members.length > 0 &&
+      html`<section class="card" aria-labelledby="found-members"><header><h2 id="found-members">Members</h2></header>
+        <${Table} caption="Members" columns=${personColumns} rows=${members} keyOf=${({ personId }: FoundPerson) => personId} file="members" empty="" /></section>`
+    }`;
 }

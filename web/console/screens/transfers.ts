@@ -9,9 +9,24 @@ import { PagedTable } from '../paged-table.ts';
 import { Screen } from '../shell.ts';
 import { transferColumns } from './transfer-columns.ts';
 
-const filters = ['status', 'accountId', 'userId', 'leastAmount', 'mostAmount', 'since', 'until'] as const;
+const filters = [
+  'status',
+  'transferType',
+  'failureCode',
+  'accountId',
+  'userId',
+  'leastAmount',
+  'mostAmount',
+  'since',
+  'until',
+] as const;
 type Filter = Partial<Record<(typeof filters)[number], string>>;
 const statuses = ['', 'PENDING', 'COMPLETED', 'FAILED'];
+const types = ['', 'STANDARD', 'CROSS_MEMBER', 'IRA_CONTRIBUTION', 'LOAN_PAYMENT', 'INTRA_FI'];
+
+function optionsOf(values: readonly string[]) {
+  return values.map((value) => ({ value, label: wordOf(value) || 'All' }));
+}
 
 /** The filter stands in the address, so that a search can be shared. */
 export function TransfersScreen({ query }: { query: URLSearchParams }) {
@@ -46,7 +61,9 @@ function FilterForm({ filter }: { filter: Filter }) {
     );
   };
   return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
-    <${SelectField} id="status" label="Status" value=${draft.status ?? ''} onValue=${set('status')} options=${statuses.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
+    <${SelectField} id="status" label="Status" value=${draft.status ?? ''} onValue=${set('status')} options=${optionsOf(statuses)} />
+    <${SelectField} id="transferType" label="Type" value=${draft.transferType ?? ''} onValue=${set('transferType')} options=${optionsOf(types)} />
+    <${TextField} id="failureCode" label="Failure code" value=${draft.failureCode} onValue=${set('failureCode')} maxLength=${64} />
     <${TextField} id="accountId" label="Account id" value=${draft.accountId} onValue=${set('accountId')} maxLength=${64} />
     <${TextField} id="userId" label="User id" value=${draft.userId} onValue=${set('userId')} maxLength=${64} />
     <${TextField} id="leastAmount" label="At least" inputMode="decimal" value=${draft.leastAmount} onValue=${set('leastAmount')} fault=${fault} />

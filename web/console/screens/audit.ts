@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import { addressOf, go } from '../../common/router.ts';
+import type { Column } from '../../common/table.ts';
+import { Badge, Button, SelectField, Submit, TextField } from '../../design/components.ts';
+import { html } from '../../design/html.ts';
+import { wordOf } from '../format.ts';
+import { Moment } from '../moment.ts';
+import type { AuditEntry } from '../operations.ts';
+import { PagedTable } from '../paged-table.ts';
+import { Screen } from '../shell.ts';
+
+const filters = [
+  'action',
+  'outcome',
+  'operator',
+  'userId',
+  'subject',
+  'transactionId',
+  'since',
+  'until',
+] as const;
+type Filter = Partial<Record<(typeof filters)[number], string>>;
+const outcomes = ['', 'succeeded', 'refused'];
+
+const columns: readonly Column<AuditEntry>[] = [
+  { title: 'At', text: ({ at }) => at, cell: ({ at }) => html`<${Moment} at=${at} />` },
+  { title: 'Action', text: ({ action }) => action },
+  {
+    title: 'Outcome',
+    text: ({ outcome, reason }) => `${outcome} ${reason ?? ''}`.trim(),
+    cell: ({ outcome, reason }) =>
+      html`<${Badge} kind=${outcome === 'refused' ? 'bad' : undefined}>${wordOf(outcome)}<//> <span class="quiet">${reason}</span>`,
+  },
+  { title: 'By', text: ({ operator, userId, clientId }) => operator ?? userId ?? clientId ?? 'the service' },
+  { title: 'Subject', text: ({ subject }) => subject ?? '' },
+  { title: 'Reason given', text: ({ statedReason }) => statedReason ?? '' },
+  { title: 'Times', text: ({ times }) => String(times), isNumeric: true },
+  { title: 'Request', text: ({ transactionId }) => transactionId },
+];
+
+/** The oldest first, as the audit is chained. The filter stands in the address. */
+export function AuditScreen({ query }: { query: URLSearchParams }) {
+  const filter: Filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? '']));
+  return html`<${Screen} title="Audit" lead="The oldest first. A search of the audit stands in the audit too.">
+    <${FilterForm} key=${query.toString()} filter=${filter} />
+    <section class="card" aria-label="Audit">
+      <${PagedTable} key=${query.toString()} path="/audit" query=${filter} columns=${columns}
+        keyOf=${({ key }: AuditEntry) => String(key)} caption="Audit" file="audit" empty="No entry fits the search." />
+    </section>
+  <//>`;
+}
+
+function FilterForm({ filter }: { filter: Filter }) {
+  const [draft, setDraft] = useState(filter);
+  const set = (name: keyof Filter) => (value: string) => setDraft({ ...draft, [name]: value });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const given = Object.entries(draft).filter(([, value]) => value !== '') as [string, string][];
+    go(addressOf('audit', undefined, Object.fromEntries(given)));
+  };
+  return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
+    <${TextField} id="action" label="Action, like login" value=${draft.action} onValue=${set('action')} maxLength=${64} />
+    <${SelectField} id="outcome" label="Outcome" value=${draft.outcome ?? ''} onValue=${set('outcome')} options=${outcomes.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
+    <${TextField} id="operator" label="Operator" value=${draft.operator} onValue=${set('operator')} maxLength=${128} />
+    <${TextField} id="userId" label="User id" value=${draft.userId} onValue=${set('userId')} maxLength=${64} />
+    <${TextField} id="subject" label="Subject" value=${draft.subject} onValue=${set('subject')} maxLength=${256} />
+    <${TextField} id="transactionId" label="Request" value=${draft.transactionId} onValue=${set('transactionId')} maxLength=${128} />
+    <div class="actions">
+      <${Submit}>Search<//>
+      <${Button} kind="text" onPress=${() => go(addressOf('audit'))}>Clear<//>
+    </div>
+  </div></form>`;
+}
