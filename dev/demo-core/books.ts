@@ -46,12 +46,14 @@ export interface Line {
 export type CoreRecord =
   | {
       readonly record: 'person';
+      readonly changedAt: string;
       readonly personId: string;
       readonly phoneNumber: string;
       readonly phoneType: 'MOBILE';
     }
   | {
       readonly record: 'account';
+      readonly changedAt: string;
       readonly accountId: string;
       readonly memberNumber: string;
       readonly accountNumber: string;

@@ -61,7 +61,10 @@ export function carryOut(books: Books, act: Act, occasion: Occasion): Entry {
     }
     case 'call': {
       const { personId, phoneNumber } = act;
-      return { ...entry, records: [{ record: 'person', personId, phoneNumber, phoneType: 'MOBILE' }] };
+      return {
+        ...entry,
+        records: [{ record: 'person', changedAt: at, personId, phoneNumber, phoneType: 'MOBILE' }],
+      };
     }
     case 'open': {
       const { fromAccountId, cents } = act;
@@ -78,6 +81,7 @@ export function carryOut(books: Books, act: Act, occasion: Occasion): Entry {
         records: [
           {
             record: 'account',
+            changedAt: at,
             ...common,
             accountNumber: `${memberNumber}-60`,
             description,

@@ -109,7 +109,7 @@ export class Connector {
     for (;;) {
       const records = core.unannounced(linesAtOnce);
       if (records.length === 0) return;
-      // The last record of a person counts, so their order is kept, also by a delivery that is sent twice.
+      // The newest record of a person counts, by its time: one that a repeated delivery sends again changes nothing.
       const { answers } = await this.#send('records', records);
       const refused: Record<number, string> = {};
       let answered = 0;
