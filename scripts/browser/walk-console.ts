@@ -111,9 +111,9 @@ async function twoPersons(browser: Browser, url: string): Promise<string[]> {
   return found;
 }
 
-/** Lock a member, see why they cannot sign in, and unlock. */
+/** Lock a member, see why they cannot sign in, unlock, and give them an activation code. */
 async function whyNot(browser: Browser, url: string): Promise<string[]> {
-  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo teller', 'lakeside');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('hazel.signer');
@@ -130,8 +130,13 @@ async function whyNot(browser: Browser, url: string): Promise<string[]> {
     await page.getByText('It is done.').waitFor();
     await page.getByRole('heading', { name: `Sign-in ${state}` }).waitFor();
   }
+  await page.getByRole('button', { name: 'New activation code' }).click();
+  await page.getByLabel('Reason').fill('The member forgot the password');
+  await page.getByRole('dialog').getByRole('button', { name: 'New activation code' }).click();
+  await page.getByText(/^The activation code is [A-Z0-9-]{8,}, valid until/i).waitFor();
+  const breaches = await breachesOf(page);
   await page.context().close();
-  return [];
+  return [...breaches, ...faults];
 }
 
 /** What a role does not allow is not shown, and the address of it says so. */

@@ -2,7 +2,7 @@ import { html } from '../design/html.ts';
 import { session } from './session.ts';
 
 /** A moment on the clocks of the institution. */
-function momentOf(moment: string | null | undefined): string {
+export function momentOf(moment: string | null | undefined): string {
   if (!moment) return '';
   const { timeZone } = session.value?.institution ?? {};
   const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone } as const;

@@ -7,16 +7,27 @@ import { Screen, Stateful } from '../shell.ts';
 type Settings = Readonly<Record<string, unknown>>;
 
 export function InstitutionScreen() {
-  const { state, again } = useLoad(() => ask(() => read<Settings>('/institution')), []);
   return html`<${Screen} title="Institution">
-    <${Stateful} state=${state} subject="the settings" again=${again}>
-      ${(
-        settings: Settings,
-      ) => html`<section class="card" aria-label="Settings"><div class="body"><dl class="facts">
-        ${Object.entries(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${textOf(value)}</dd>`)}
-      </dl></div></section>`}
-    <//>
+    <${Facts} id="settings" title="Settings" path="/institution" />
+    <${Facts} id="system" title="System" path="/system" />
   <//>`;
+}
+
+function Facts({ id, title, path }: { id: string; title: string; path: string }) {
+  const { state, again } = useLoad(() => ask(() => read<Settings>(path)), [path]);
+  return html`<section class="card" aria-labelledby=${id}>
+    <header><h2 id=${id}>${title}</h2></header>
+    <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
+      ${(settings: Settings) => html`<div class="body"><dl class="facts">
+        ${flat(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${textOf(value)}</dd>`)}
+      </dl></div>`}
+    <//>
+  </section>`;
+}
+
+/** The facts of the database stand inside those of the system. */
+function flat({ database, ...facts }: Settings): [string, unknown][] {
+  return Object.entries({ ...facts, ...(database as Settings | undefined) });
 }
 
 /** `Time zone` of `timeZone`. */

@@ -6,11 +6,12 @@ import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
-import { act, type Holding, type Limit, type Login, pathOf, read, type ShownMember } from '../operations.ts';
+import { Moment, momentOf } from '../moment.ts';
+import { act, type Holding, type Login, pathOf, read, type ShownMember } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 import { whyNotPay } from '../why-not-pay.ts';
+import { Limits } from './limits.ts';
 
 export function MemberScreen({ personId }: { personId: string }) {
   const { state, again } = useLoad(
@@ -30,7 +31,7 @@ export function MemberScreen({ personId }: { personId: string }) {
         <${Person} member=${member} />
         <${Access} login=${member.login} onDone=${done} />
         <${Accounts} accounts=${member.accounts} />
-        ${member.login && html`<${Limits} userId=${member.login.userId} />`}
+        ${member.login && html`<${Limits} path=${pathOf`/users/${member.login.userId}/limits`} />`}
         <${Sessions} sessions=${member.sessions} />`}
     <//>
   <//>`;
@@ -54,13 +55,31 @@ interface Changed {
   readonly changed: boolean;
 }
 
+interface IssuedCode {
+  readonly code: string;
+  readonly expiresAt: string;
+}
+
 /** The acts that the state of the login allows, for operators who serve members. */
-function actsOf({ userId, state }: Login): Act<Changed>[] {
-  const serve = (name: string, verb: string, effect: string): Act<Changed> => ({
+function actsOf({ userId, state }: Login): Act<string>[] {
+  const user = pathOf`/users/${userId}`;
+  const serve = (name: string, verb: string, effect: string): Act<string> => ({
     verb,
     effect,
-    run: (reason) => act<Changed>(`${pathOf`/users/${userId}`}/${name}`, { reason }),
+    run: async (reason) => {
+      const { changed } = await act<Changed>(`${user}/${name}`, { reason });
+      return changed ? 'It is done.' : 'It was so already: nothing changed.';
+    },
   });
+  const activation: Act<string> = {
+    verb: 'New activation code',
+    effect:
+      'With the code the member chooses a username and a password. The code before ends. The new one is shown once.',
+    run: async (reason) => {
+      const { code, expiresAt } = await act<IssuedCode>(`${user}/activation-code`, { reason });
+      return `The activation code is ${code}, valid until ${momentOf(expiresAt)}. It is not shown again.`;
+    },
+  };
   return [
     ...(state.startsWith('locked') || state === 'password ended'
       ? [serve('unlock', 'Unlock', 'The member may sign in again.')]
@@ -68,6 +87,7 @@ function actsOf({ userId, state }: Login): Act<Changed>[] {
     state === 'deactivated'
       ? serve('activate', 'Activate', 'The member may sign in again.')
       : serve('deactivate', 'Deactivate', 'The member can no longer sign in, and every session ends.'),
+    activation,
     serve('end-sessions', 'End sessions', 'Every session ends. The member may sign in again.'),
   ];
 }
@@ -76,12 +96,10 @@ function actsOf({ userId, state }: Login): Act<Changed>[] {
 function Access({ login, onDone }: { login: Login | null; onDone: (words: string) => void }) {
   if (login === null)
     return html`<section class="card" aria-label="Sign-in"><${Empty}>The person has not registered.<//></section>`;
-  const done = ({ changed }: Changed) =>
-    onDone(changed ? 'It is done.' : 'It was so already: nothing changed.');
   return html`<section class="card" aria-labelledby="access">
     <header>
       <h2 id="access">Sign-in <${Badge} kind=${login.state === 'active' ? 'good' : 'bad'}>${wordOf(login.state)}<//></h2>
-      ${may('members:serve') && html`<div class="actions">${actsOf(login).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`)}</div>`}
+      ${may('members:serve') && html`<div class="actions">${actsOf(login).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`}
     </header>
     <div class="body"><dl class="facts">
       <dt>Username</dt><dd>${login.username ?? 'none yet'}</dd>
@@ -119,45 +137,6 @@ function Accounts({ accounts }: { accounts: readonly Holding[] }) {
   return html`<section class="card" aria-labelledby="accounts">
     <header><h2 id="accounts">Accounts and rights of this person</h2></header>
     <${Table} caption="Accounts" columns=${holdingColumns} rows=${accounts} keyOf=${({ accountId }: Holding) => accountId} empty="No holder record names this person." />
-  </section>`;
-}
-
-const limitColumns: readonly Column<Limit>[] = [
-  { title: 'Counts', text: ({ subject, subjectId }) => `${wordOf(subject)} ${subjectId}` },
-  { title: 'Per', text: ({ period }) => wordOf(period) },
-  { title: 'Type', text: ({ transferType }) => wordOf(transferType) || 'All' },
-  {
-    title: 'Used',
-    text: ({ used }) => used,
-    cell: ({ used: amount, currency }) => html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
-    isNumeric: true,
-  },
-  {
-    title: 'Left',
-    text: ({ remaining }) => remaining ?? '',
-    cell: ({ remaining: amount, currency }) =>
-      amount && html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
-    isNumeric: true,
-  },
-  {
-    title: 'Transfers',
-    text: ({ transfers, maxCount }) => `${transfers}${maxCount === null ? '' : ` of ${maxCount}`}`,
-  },
-];
-
-function Limits({ userId }: { userId: string }) {
-  const { state, again } = useLoad(
-    () => ask(() => read<readonly Limit[]>(pathOf`/users/${userId}/limits`)),
-    [userId],
-  );
-  return html`<section class="card" aria-labelledby="limits">
-    <header><h2 id="limits">Limits</h2></header>
-    <${Stateful} state=${state} subject="limits" again=${again}>
-      ${(
-        limits: readonly Limit[],
-      ) => html`<${Table} caption="Limits" columns=${limitColumns} rows=${limits} empty="No limit binds this person."
-        keyOf=${({ limitKey, subjectId }: Limit) => `${limitKey} ${subjectId}`} />`}
-    <//>
   </section>`;
 }
 
