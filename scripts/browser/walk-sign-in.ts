@@ -1,0 +1,113 @@
+// Walks the pages of sign-in in a real browser, against a demo of its own: node scripts/browser/walk-sign-in.ts [--pictures]
+//
+// A member signs in by password, enrolls a passkey with the browser's virtual authenticator, signs in with it by the button and by suggestion,
+// consents, and removes the passkey. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
+// dark, on a phone and on a desktop. With --pictures it also writes those of docs/pictures.
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
+import { startDemo } from './service.ts';
+
+const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+const failures: string[] = [];
+
+function report(subject: string, found: readonly string[]): void {
+  process.stdout.write(`${found.length === 0 ? 'ok  ' : 'FAIL'} ${subject}\n`);
+  for (const one of found) process.stdout.write(`     ${one}\n`);
+  failures.push(...found);
+}
+
+/** An authenticator of the browser itself: its member is present and verified at once. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+async function signInByPassword(page: Page): Promise<void> {
+  await page.getByLabel('Username').fill('demo.member');
+  await page.getByLabel('Password').fill('demo-member-password');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function walk(
+  browser: Browser,
+  url: string,
+  {
+    colorScheme,
+    size,
+    takesPictures,
+  }: {
+    readonly colorScheme: 'light' | 'dark';
+    readonly size: keyof typeof sizes;
+    readonly takesPictures: boolean;
+  },
+): Promise<void> {
+  const { page, faults } = await openPage(browser, { viewport: sizes[size], colorScheme });
+  const seen = async (name: string) => {
+    report(`${name}, ${size}, ${colorScheme}`, [...(await breachesOf(page)), ...faults.splice(0)]);
+    if (!takesPictures || size !== 'phone') return;
+    await page.screenshot({ path: `${pictures}sign-in-${name}-${size}-${colorScheme}.png` });
+  };
+  const security = `${url}/auth/v2/security?client_id=demo-budget`;
+  const authorize = `${url}/auth/v2/authorize?${new URLSearchParams({
+    ...{ client_id: 'demo-budget', response_type: 'code', redirect_uri: `${url}/`, state: 's' },
+    ...{ scope: 'openid profile account:read', prompt: 'login consent', code_challenge_method: 'S256' },
+    code_challenge: challenge,
+  })}`;
+
+  await page.goto(security);
+  await addAuthenticator(page);
+  await seen('password');
+  await signInByPassword(page);
+  await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
+  await page.getByLabel('Name of the new passkey').fill('Blue phone');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('The passkey was added').waitFor();
+  await seen('security');
+
+  // The authenticator takes the suggestion at once.
+  await page.goto(authorize);
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await seen('consent');
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
+  await page.waitForURL(/[?&]code=/);
+  report('signs in with the passkey that the browser suggests, and consents', faults.splice(0));
+
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false;');
+  await page.goto(authorize);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  report('signs in with a passkey by the button', faults.splice(0));
+
+  await page.goto(security);
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('The passkey was removed').waitFor();
+  report('removes the passkey', faults.splice(0));
+  await page.context().close();
+}
+
+const browser = await openBrowser();
+if (browser !== undefined) {
+  await using demo = await startDemo();
+  const takesPictures = process.argv.includes('--pictures');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const size of ['phone', 'desktop'] as const) {
+      await walk(browser, demo.url, { colorScheme, size, takesPictures }).catch((error: Error) =>
+        report(`walk, ${size}, ${colorScheme}`, [error.message.split('\n').slice(0, 3).join(' ')]),
+      );
+    }
+  }
+  await browser.close();
+  if (failures.length > 0) process.exitCode = 1;
+}
