@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Event, type Sharedraft, webhooks } from '../../client/src/index.ts';
+import { type Event, InvalidRequestError, type Sharedraft, webhooks } from '../../client/src/index.ts';
 import type { Random } from '../support/random.ts';
 
 /** One request that the receiver got. Its places count the moments of the whole receiver: 1, 2, 3 … */
@@ -35,7 +35,7 @@ export class HostileReceiver {
   #moments = 0;
   #server: Server | undefined;
   #port = 0;
-  #firstConflict: number | undefined;
+  #isPutBack = false;
 
   /** `lateMillis`: the longest time that it takes to respond. */
   constructor(random: Random, lateMillis: number) {
@@ -119,25 +119,14 @@ export class HostileReceiver {
   #store(event: Event): void {
     const { sequence } = event;
     const known = this.#stored.get(sequence);
-    if (known !== undefined && known.eventId !== event.eventId)
-      this.#firstConflict = Math.min(sequence, this.#firstConflict ?? sequence);
+    if (known !== undefined && known.eventId !== event.eventId) this.#isPutBack = true;
     this.#stored.set(sequence, event);
   }
 
   /** Finds by the sequences alone what is missing or undone, and reads it from the feed. `start`: the last event before the first webhook. */
   async complete(bank: Sharedraft, start: number): Promise<void> {
-    const conflict = this.#firstConflict;
-    if (conflict !== undefined) {
-      for (const sequence of this.#stored.keys()) if (sequence >= conflict) this.#stored.delete(sequence);
-      for (let from = conflict; ; ) {
-        const { events } = await bank.events.read({ from, limit: pageSize });
-        for (const event of events) this.#fill(event);
-        if (events.length < pageSize) break;
-        from += events.length;
-      }
-      this.#firstConflict = undefined;
-    }
     const last = Math.max(start, ...this.#stored.keys());
+    if (this.#isPutBack || (await isAhead(bank, last))) return this.#readAgain(bank, start + 1);
     for (let sequence = start + 1; sequence <= last; sequence += 1) {
       if (this.#stored.has(sequence)) continue;
       const { events } = await bank.events.read({ from: sequence, limit: 1 });
@@ -145,8 +134,31 @@ export class HostileReceiver {
     }
   }
 
+  /** From the beginning: of an undone event, a receiver that loses events may have missed the successor. */
+  async #readAgain(bank: Sharedraft, first: number): Promise<void> {
+    this.#stored.clear();
+    for (let from = first; ; ) {
+      const { events } = await bank.events.read({ from, limit: pageSize });
+      for (const event of events) this.#fill(event);
+      if (events.length < pageSize) break;
+      from += events.length;
+    }
+    this.#isPutBack = false;
+  }
+
   #fill(event: Event): void {
     this.filled.add(event.eventId);
     this.#stored.set(event.sequence, event);
+  }
+}
+
+/** Whether the feed has less than the receiver: it was put back, and no event has come since under a sequence that is stored. */
+async function isAhead(bank: Sharedraft, last: number): Promise<boolean> {
+  try {
+    await bank.events.read({ from: last + 1, limit: 1 });
+    return false;
+  } catch (error) {
+    if (error instanceof InvalidRequestError) return true;
+    throw error;
   }
 }
