@@ -2220,6 +2220,21 @@ comment on table core_record_versions is 'The time of the newest change of each 
 comment on column core_record_versions.record_id is 'The id in the answers of a delivery: of a holder the account and the person.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- rejected rows
+
+create unlogged table staged_rejects (
+  institution_id  integer not null,
+  file            text collate "C" not null,
+  line            integer not null,
+  column_name     text collate "C" not null,
+  expected        text collate "C" not null,
+  constraint staged_rejects_pkey PRIMARY KEY (institution_id, file, line, column_name, expected)
+);
+comment on table staged_rejects is 'Errors of the rows that an import leaves out, before they are listed in a file.';
+comment on column staged_rejects.column_name is 'Empty if the row has too few or too many values.';
+comment on column staged_rejects.expected is 'The end of the sentence that the operator reads; never a value of the row.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -3896,7 +3911,7 @@ begin
     return false;
   end if;
   truncate public.staged_persons, public.staged_members, public.staged_member_persons, public.staged_accounts,
-    public.staged_holders;
+    public.staged_holders, public.staged_rejects;
   return true;
 end
 $function$;
@@ -5108,6 +5123,10 @@ alter table core_record_versions enable row level security, force row level secu
 create policy institution on core_record_versions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_record_versions for select to sharedraft_backup using (true);
 
+alter table staged_rejects enable row level security, force row level security;
+create policy institution on staged_rejects using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_rejects for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5210,3 +5229,4 @@ grant delete, insert, select, update (last_used_at, ended_at) on operator_sessio
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant insert, select, update on core_record_versions to sharedraft_service;
+grant delete, insert, select on staged_rejects to sharedraft_service;

@@ -33,7 +33,7 @@ export function sharedraft(): Command {
       'after',
       `
 Settings come from the environment, or from a file .env in the working folder; docs/configuration.md lists them.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found rows that are off.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found rows that are off, or import rejected rows.`,
     );
 
   const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [

@@ -90,6 +90,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   staged_accounts: { owner: 'core-system', readers: ['accounts'] },
   staged_holders: { owner: 'core-system', readers: ['accounts'] },
   core_record_versions: { owner: 'core-system' },
+  staged_rejects: { owner: 'core-system' },
   opening_counters: { owner: 'core-system' },
   openings: { owner: 'core-system' },
 

@@ -10,7 +10,7 @@ begin
     return false;
   end if;
   truncate public.staged_persons, public.staged_members, public.staged_member_persons, public.staged_accounts,
-    public.staged_holders;
+    public.staged_holders, public.staged_rejects;
   return true;
 end
 $$;

@@ -126,6 +126,8 @@ export class Row {
 interface Reading {
   readonly values: ErrorList;
   readonly broken?: ErrorList;
+  /** Gets the errors of a row instead of `values` and `broken`; a row with too few or too many values is then left out. */
+  readonly onMisfit?: ((place: Place, expected: string) => void) | undefined;
   readonly mapping?: ExtractMapping | undefined;
 }
 
@@ -137,7 +139,7 @@ interface Reading {
 export async function* readRows(
   folder: string,
   shape: TableShape,
-  { values: errors, broken = errors, mapping }: Reading,
+  { values: errors, broken = errors, onMisfit, mapping }: Reading,
 ): AsyncGenerator<Row[]> {
   const { file, columns, optional = [] } = shape;
   const translate = mapping && translator(mapping, shape);
@@ -148,7 +150,9 @@ export async function* readRows(
     broken.push(`${file}:${line}: expected ${expected}`);
   };
   const failValue = ({ line, column, expected }: Omit<Place, 'file'> & { readonly expected: string }) => {
-    errors.push(misfit({ file, line, column }, expected));
+    const place = { file, line, column };
+    if (onMisfit === undefined) errors.push(misfit(place, expected));
+    else onMisfit(place, expected);
   };
   const readHeader = (names: readonly string[]) => {
     header = names.map((name) => name.trim());
@@ -171,7 +175,14 @@ export async function* readRows(
           readHeader(values);
           continue;
         }
-        if (given.length !== width) fail(line, `${width} values, found ${given.length}`);
+        if (given.length !== width) {
+          const expected = `${width} values, found ${given.length}`;
+          if (onMisfit === undefined) fail(line, expected);
+          else {
+            onMisfit({ file, line, column: '' }, expected);
+            continue;
+          }
+        }
         rows.push(new Row({ places, fail: failValue }, { line, values }));
       }
       yield rows;

@@ -11,13 +11,16 @@ export interface WrongMemberPerson {
   readonly wrongRole: boolean;
   readonly secondPrimary: boolean;
   readonly retail: boolean | null;
+  /** An earlier import has the membership. */
+  readonly known: boolean;
 }
 
 const wrongMemberPersons = sql(
   'core_wrong_member_persons',
-  `select line, no_member, no_person, wrong_role, second_primary, retail
+  `select line, no_member, no_person, wrong_role, second_primary, retail,
+          exists (select from customers c where c.institution_id = $1 and c.member_number = s.member_number) as known
    from (
-     select s.line, s.role, m.member_number is null as no_member, m.member_type = 'RETAIL' as retail,
+     select s.line, s.member_number, s.role, m.member_number is null as no_member, m.member_type = 'RETAIL' as retail,
             not exists (select from staged_persons p where p.institution_id = $1 and p.person_id = s.person_id)
               as no_person,
             not s.role = any (case when m.member_type = 'RETAIL' then $4::text[] else $5::text[] end) as wrong_role,
@@ -70,10 +73,18 @@ export async function selectAccountsOfNoMember(
   return (await tx.query<{ line: number }>(accountsOfNoMember, [tx.institutionId, after, upTo])).rows;
 }
 
+interface WrongHolder {
+  readonly line: number;
+  readonly noAccount: boolean;
+  /** An earlier import has the account. */
+  readonly known: boolean;
+}
+
 // An account of an unknown membership is an error of its own.
 const wrongHolders = sql(
   'core_wrong_holders',
-  `select s.line, a.account_id is null as no_account
+  `select s.line, a.account_id is null as no_account,
+          exists (select from accounts o where o.institution_id = $1 and o.account_id = s.account_id) as known
    from staged_holders s
    left join staged_accounts a on a.institution_id = $1 and a.account_id = s.account_id
    where s.institution_id = $1 and s.account_id > $2 and s.account_id <= $3
@@ -86,12 +97,9 @@ const wrongHolders = sql(
 );
 
 /** Holders of an unknown account, and holders who are no person of the account's membership. */
-export async function selectWrongHolders(
-  tx: Queryable,
-  { after, upTo }: KeyRange,
-): Promise<{ line: number; noAccount: boolean }[]> {
+export async function selectWrongHolders(tx: Queryable, { after, upTo }: KeyRange): Promise<WrongHolder[]> {
   const values = [tx.institutionId, after, upTo];
-  return (await tx.query<{ line: number; noAccount: boolean }>(wrongHolders, values)).rows;
+  return (await tx.query<WrongHolder>(wrongHolders, values)).rows;
 }
 
 export interface ChangedMember {

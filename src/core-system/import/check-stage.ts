@@ -16,7 +16,7 @@ import { type Complaints, type StageContents, type StagedFiles, stageExtract } f
 import { analyzeImported } from './stage-queries.ts';
 
 const rowsAtOnce = 5_000;
-const unheldNamed = 20;
+export const unheldNamed = 20;
 
 export interface SoundStage {
   readonly contents: StageContents;
@@ -33,7 +33,8 @@ export async function readIntoStage(
   const { complaints } = extract;
   const contents = await stageExtract(staging, extract, (done, of) => onProgress('reading', done, of));
   // References to a row with a repeated key would be errors, too.
-  if (!complaints.broken.isEmpty || complaints.repeated) complaints.refuse();
+  const isRefused = complaints.repeated && complaints.rejects === undefined;
+  if (!complaints.broken.isEmpty || isRefused) complaints.refuse();
   await staging.session.directory(analyzeImported);
   let checked = 0;
   const unheld = await checkStage(staging, complaints, async (rows) => {
@@ -50,7 +51,7 @@ async function checkStage(
   complaints: Complaints,
   onRows: (rows: number) => Promise<void>,
 ): Promise<{ readonly count: number; readonly accountIds: readonly string[] }> {
-  const fail = (place: Place, expected: string) => complaints.values.push(misfit(place, expected));
+  const fail = (place: Place, expected: string) => complaints.row(place, expected);
   const accountIds: string[] = [];
   let unheld = 0;
 
@@ -59,6 +60,7 @@ async function checkStage(
       const complain = (column: string, expected: string) =>
         fail({ file: 'member-persons.csv', line: wrong.line, column }, expected);
       if (wrong.noMember) complain('member_number', 'one of members.csv');
+      if (wrong.noMember && !wrong.known) complaints.rejects?.misplaced.add('member-persons.csv');
       if (wrong.noPerson) complain('person_id', 'one of persons.csv');
       const roles = wrong.retail === true ? retailRoles : businessRoles;
       if (wrong.wrongRole) complain('role', roles.join(' or '));
@@ -73,14 +75,17 @@ async function checkStage(
     const accounts = await selectUnheldAccounts(tx, range);
     unheld += accounts.length;
     accountIds.push(...accounts.slice(0, unheldNamed - accountIds.length));
+    await complaints.rejects?.save(tx);
     await onRows(rowsAtOnce);
   });
   await forEachRange(staging, { key: 'holders', rows: rowsAtOnce }, async (tx, range) => {
-    for (const { line, noAccount } of await selectWrongHolders(tx, range)) {
+    for (const { line, noAccount, known } of await selectWrongHolders(tx, range)) {
+      if (noAccount && !known) complaints.rejects?.misplaced.add('holders.csv');
       const place = (column: string) => ({ file: 'holders.csv', line, column });
       if (noAccount) fail(place('account_id'), 'one of accounts.csv');
       else fail(place('person_id'), "a person of the account's membership in member-persons.csv");
     }
+    await complaints.rejects?.save(tx);
     await onRows(rowsAtOnce);
   });
   return { count: unheld, accountIds };
@@ -93,13 +98,14 @@ export async function checkAgainstBefore(
   complaints: Complaints,
 ): Promise<void> {
   const staging = { session, institutionId: institution.institutionId };
+  const expected = 'the value of the earlier import';
+  const refuse = (column: string) =>
+    complaints.values.push(misfit({ file: 'institution.csv', line: 2, column }, expected));
   const fail = (file: string, line: number, column: string) =>
-    complaints.values.push(misfit({ file, line, column }, 'the value of the earlier import'));
-  if (institution.currency !== settings.currency) fail('institution.csv', 2, 'currency');
-  if (institution.demo !== settings.demo) fail('institution.csv', 2, 'demo');
-  if (settings.record !== undefined && institution.record !== settings.record) {
-    fail('institution.csv', 2, 'record');
-  }
+    complaints.row({ file, line, column }, expected);
+  if (institution.currency !== settings.currency) refuse('currency');
+  if (institution.demo !== settings.demo) refuse('demo');
+  if (settings.record !== undefined && institution.record !== settings.record) refuse('record');
 
   await forEachRange(staging, { key: 'members', rows: rowsAtOnce }, async (tx, range) => {
     for (const changed of await selectChangedMembers(tx, range)) {
@@ -112,5 +118,6 @@ export async function checkAgainstBefore(
       if (changed.type) fail('accounts.csv', changed.line, 'type');
       if (changed.currency) fail('accounts.csv', changed.line, 'currency');
     }
+    await complaints.rejects?.save(tx);
   });
 }

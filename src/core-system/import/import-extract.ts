@@ -13,13 +13,15 @@ import { readExtractMapping } from '../extract/extract-mapping.ts';
 import { openInternalAccounts } from '../internal-accounts.ts';
 import { checkAgainstBefore, readIntoStage } from './check-stage.ts';
 import {
-  changesNothing,
   countsOf,
   type ImportPlan,
   ImportRefusedError,
+  leavesNothing,
   suspiciousRemovals,
 } from './import-plan.ts';
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
+import type { RejectedRow } from './reject-queries.ts';
+import { RejectedRows } from './rejected-rows.ts';
 import {
   Complaints,
   type Heading,
@@ -37,6 +39,7 @@ import {
   selectRuns,
   tryImportLock,
 } from './stage-queries.ts';
+import { countRejected, listRejected, unstageRejected } from './unstage-rejected.ts';
 import { type Moved, writeRange, writeStage } from './write-stage.ts';
 
 export interface ImportDeps {
@@ -61,6 +64,11 @@ export interface ImportOptions {
   readonly allowRemovals?: boolean;
   /** The mapping of the columns of a core's own files; default: extract-columns.json of the folder, if it exists. */
   readonly columns?: string;
+  /**
+   * Leaves out rows with errors and the rows that depend on them, instead of refusing the extract. Gets the errors by file and line
+   * before the plan, and before anything is written; also if there are none.
+   */
+  readonly onRejected?: (rows: AsyncIterable<readonly RejectedRow[]>) => Promise<void>;
   /** Stops after the plan. */
   readonly dryRun?: boolean;
   readonly origin?: Origin;
@@ -88,7 +96,7 @@ const clearedAtOnce = 20_000;
 /**
  * Imports an extract: an institution, its persons, memberships, accounts and holders.
  *
- * The files are read into a stage, checked there (ExtractRejectedError lists every error) and compared with the tables. The differences
+ * The files are read into a stage, checked there (ExtractRejectedError lists every error, unless `onRejected` gets them) and compared with the tables. The differences
  * are written in transactions of some thousand rows, each complete in itself; equal rows are not touched. Memory does not grow
  * with the files. Running a killed import again completes it. A row that the extract omits stays, except persons of a membership
  * and holders of an account: the extract names all of them. ImportRefusedError: the import would remove suspiciously many.
@@ -102,7 +110,7 @@ export async function importExtract(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   return deps.database.session(async (session) => {
-    const complaints = new Complaints();
+    const complaints = new Complaints(options.onRejected && new RejectedRows());
     const mapping = await readExtractMapping(folder, coreShapes, options.columns);
     const heading = await readHeading(folder, complaints);
     const { code } = heading;
@@ -152,28 +160,37 @@ async function importStaged(
   const known = await session.directory((db) => findInstitutionByCode(db, code));
   const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId));
   const staging = { session, institutionId: stageId };
-  const { contents, unheld } = await readIntoStage(staging, extract, report);
+  let stage = await readIntoStage(staging, extract, report);
   if (settings === undefined)
     throw new Error('core-system: an extract without an institution was not rejected');
   if (deps.demoOnly !== undefined && !settings.demo) throw new ExtractRejectedError([deps.demoOnly]);
   if (known !== undefined) await checkAgainstBefore(session, { institution: known, settings }, complaints);
   complaints.refuse();
+  let rejected = {};
+  const { rejects } = complaints;
+  if (rejects !== undefined) {
+    stage = await unstageRejected(staging, rejects);
+    rejected = await countRejected(staging);
+    await options.onRejected?.(listRejected(staging));
+  }
+  const { contents, unheld } = stage;
 
   const figures = figuresOf(deps, heading, options);
   const rows =
     known === undefined
       ? addAll(contents)
       : await compareStage(staging, { contents, figures }, (done, of) => report('comparing', done, of));
-  const plan: ImportPlan = { settings: settingsThatDiffer(known, settings, heading.named), unheld, ...rows };
+  const changedSettings = settingsThatDiffer(known, settings, heading.named);
+  const plan: ImportPlan = { settings: changedSettings, unheld, rejected, ...rows };
   options.onPlan?.(plan);
-  const removals = suspiciousRemovals(plan);
+  const removals = suspiciousRemovals(plan, rejects?.misplaced ?? new Set());
   if (removals.length > 0 && options.allowRemovals !== true) {
     throw new ImportRefusedError(
-      `The import would remove ${removals.join(', and ')}. Nothing was changed. A truncated file looks like this. If the removals are right, run the import again with --allow-removals.`,
+      `The import would remove ${removals.join(', and ')}. Nothing was changed. A truncated file looks like this, and so does a rejected row with a misspelled key. If the removals are right, run the import again with --allow-removals.`,
     );
   }
   const outcome = { code, institution: known, plan, ...contents, openedAccounts: 0, adjustedAccounts: 0 };
-  if (options.dryRun === true || changesNothing(plan)) return outcome;
+  if (options.dryRun === true || leavesNothing(plan)) return outcome;
   const institution = await begin(run, stageId, { known, settings, contents, plan });
   const moved = await writeStage(staging, plan, {
     contents,

@@ -20,13 +20,20 @@ export interface ImportPlan {
   readonly adjusted: number;
   /** Accounts without a holder, which no member sees; `accountIds` has the first ones. */
   readonly unheld: { readonly count: number; readonly accountIds: readonly string[] };
+  /** The rows that the import leaves out, by file. */
+  readonly rejected: Readonly<Record<string, number>>;
   /** The ranges with changes; undefined for all. */
   readonly ranges?: { readonly persons: readonly KeyRange[]; readonly members: readonly KeyRange[] };
 }
 
 const tables = ['persons', 'members', 'memberPersons', 'accounts', 'holders', 'loans'] as const;
 
-export function changesNothing(plan: ImportPlan): boolean {
+/** An import that rejects rows leaves audit entries, even if the other rows change nothing. */
+export function leavesNothing(plan: ImportPlan): boolean {
+  return Object.keys(plan.rejected).length === 0 && changesNothing(plan);
+}
+
+function changesNothing(plan: ImportPlan): boolean {
   return (
     Object.keys(plan.settings.after).length === 0 &&
     plan.opened + plan.adjusted === 0 &&
@@ -37,13 +44,17 @@ export function changesNothing(plan: ImportPlan): boolean {
 const removedUnasked = 20;
 const removedPercent = 1;
 
-/** Removals in a number that suggests a truncated file. */
-export function suspiciousRemovals(plan: ImportPlan): string[] {
+/**
+ * Removals in a number that suggests a truncated file, and any removal if a rejected row of the file is in `misplaced`: the row may be
+ * the one that seems to be gone.
+ */
+export function suspiciousRemovals(plan: ImportPlan, misplaced: ReadonlySet<string>): string[] {
   const files = { memberPersons: 'member-persons.csv', holders: 'holders.csv' } as const;
   return (['memberPersons', 'holders'] as const)
     .filter((table) => {
       const { removed, standing } = plan[table];
-      return removed > removedUnasked && removed * 100 > standing * removedPercent;
+      const isTruncated = removed > removedUnasked && removed * 100 > standing * removedPercent;
+      return isTruncated || (removed > 0 && misplaced.has(files[table]));
     })
     .map(
       (table) => `${plan[table].removed} of ${plan[table].standing} rows that ${files[table]} no longer has`,
@@ -57,10 +68,15 @@ export class ImportRefusedError extends Error {
 
 /** The plan in the audit: counts, without members' data. */
 export function countsOf(plan: ImportPlan): Record<string, object | number> {
-  const { opened, adjusted } = plan;
+  const { opened, adjusted, rejected } = plan;
   const changes = tables.flatMap((table) => {
     const { added, changed, removed } = plan[table];
     return added + changed + removed === 0 ? [] : [[table, { added, changed, removed }] as const];
   });
-  return { ...Object.fromEntries(changes), opened, adjusted };
+  return {
+    ...Object.fromEntries(changes),
+    opened,
+    adjusted,
+    ...(Object.keys(rejected).length > 0 && { rejected }),
+  };
 }

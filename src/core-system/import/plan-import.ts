@@ -44,7 +44,7 @@ export function settingsThatDiffer(
   };
 }
 
-type Rows = Omit<ImportPlan, 'settings' | 'unheld'>;
+type Rows = Omit<ImportPlan, 'settings' | 'unheld' | 'rejected'>;
 
 /** Every row of a new institution is added. */
 export function addAll(contents: StageContents): Rows {

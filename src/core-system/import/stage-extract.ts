@@ -22,9 +22,10 @@ import {
   readPerson,
 } from '../extract/extract.ts';
 import type { ExtractMapping } from '../extract/extract-mapping.ts';
-import { misfit, type Row, readRows } from '../extract/extract-table.ts';
+import { misfit, type Place, type Row, readRows } from '../extract/extract-table.ts';
 import type { TableShape } from '../extract/table-shape.ts';
 import type { Staging } from './ranges.ts';
+import type { RejectedRows } from './rejected-rows.ts';
 import {
   accountStage,
   addToStage,
@@ -67,6 +68,18 @@ export class Complaints {
   readonly values = new ErrorsByKind();
   /** A key is repeated; references to it would be errors, too. */
   repeated = false;
+  /** Collects the rows with errors if the import leaves them out; undefined if it is refused for them. */
+  readonly rejects: RejectedRows | undefined;
+
+  constructor(rejects?: RejectedRows) {
+    this.rejects = rejects;
+  }
+
+  /** An error of one row. */
+  row(place: Place, expected: string): void {
+    if (this.rejects === undefined) this.values.push(misfit(place, expected));
+    else this.rejects.add(place, expected);
+  }
 
   /** Throws ExtractRejectedError if there are errors. Errors of an unreadable file hide those of files that refer to it. */
   refuse(): void {
@@ -107,7 +120,8 @@ export async function stageExtract(
   { folder, complaints, mapping }: StagedFiles,
   onBlock: OnBlock,
 ): Promise<StageContents> {
-  const { values, broken } = complaints;
+  const { values, broken, rejects } = complaints;
+  const onMisfit = rejects && ((place: Place, expected: string) => rejects.add(place, expected));
   const currencies = new Set<string>();
   let figures = 0;
   const blocks = await countBlocks(folder);
@@ -120,7 +134,7 @@ export async function stageExtract(
   ): Promise<number> => {
     let count = 0;
     let adding = Promise.resolve();
-    for await (const rows of readRows(folder, shape, { values, broken, mapping })) {
+    for await (const rows of readRows(folder, shape, { values, broken, onMisfit, mapping })) {
       const staged = rows.map((row) => ({ line: row.line, item: read(row) }));
       count += staged.length;
       // The next block is read while the database inserts this one.
@@ -139,10 +153,15 @@ export async function stageExtract(
     file: string,
   ) => {
     if (staged.length === 0) return;
-    const repeated = await session.transaction(institutionId, (tx) => addToStage(tx, stage, staged));
-    for (const { line, columns } of repeated) {
+    const repeated = await session.transaction(institutionId, async (tx) => {
+      await rejects?.save(tx);
+      return addToStage(tx, stage, staged);
+    });
+    for (const { line, firstLine, columns } of repeated) {
       complaints.repeated = true;
-      complaints.values.push(misfit({ file, line, column: columns }, 'a value that no line above has'));
+      complaints.row({ file, line, column: columns }, 'a value that no line above has');
+      // The files do not say which of the two is right.
+      rejects?.add({ file, line: firstLine, column: columns }, 'a value that no line below has');
     }
   };
 

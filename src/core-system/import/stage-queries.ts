@@ -25,6 +25,12 @@ export interface Stage<Item> {
   readonly rowOf: (item: Item) => object;
 }
 
+interface Repeated {
+  readonly line: number;
+  readonly firstLine: number;
+  readonly columns: string;
+}
+
 export interface StagedRow<Item> {
   readonly line: number;
   readonly item: Item;
@@ -41,10 +47,9 @@ function stageOf<Item>(
       columns: key.join(', '),
       find: sql(
         `core_repeated_${table}_${key.join('_')}`,
-        `select given.line from ${rowsIn('$2', table)} as given
-         where exists (select from ${table} s
-                       where s.institution_id = $1 and s.line < given.line
-                         and ${key.map((column) => `s.${column} = given.${column}`).join(' and ')})`,
+        `select given.line, s.line as first_line from ${rowsIn('$2', table)} as given
+         join ${table} s on s.institution_id = $1 and s.line < given.line
+           and ${key.map((column) => `s.${column} = given.${column}`).join(' and ')}`,
       ),
     })),
     rowOf,
@@ -101,20 +106,20 @@ export const holderStage = stageOf<HolderRecord>(
   (holder) => ({ ...holder, accountId: cut(holder.accountId), personId: cut(holder.personId) }),
 );
 
-/** Inserts the rows with new keys. Returns the others: the line, and the columns of the repeated key. */
+/** Inserts the rows with new keys. Returns the others: the line, the first line with the key, and the columns of the key. */
 export async function addToStage<Item>(
   tx: Queryable,
   stage: Stage<Item>,
   rows: readonly StagedRow<Item>[],
-): Promise<{ readonly line: number; readonly columns: string }[]> {
+): Promise<Repeated[]> {
   const given = rows.map(({ line, item }) => ({ line, ...stage.rowOf(item) }));
   const values = [tx.institutionId, jsonOf(given)];
   const { rowCount } = await tx.query(stage.add, values);
   if (rowCount === rows.length) return [];
-  const repeated: { line: number; columns: string }[] = [];
+  const repeated: Repeated[] = [];
   for (const { columns, find } of stage.repeats) {
-    const found = await tx.query<{ line: number }>(find, values);
-    for (const { line } of found.rows) repeated.push({ line, columns });
+    const found = await tx.query<{ line: number; firstLine: number }>(find, values);
+    for (const { line, firstLine } of found.rows) repeated.push({ line, firstLine, columns });
   }
   return repeated;
 }
@@ -221,6 +226,7 @@ const stagedTables = [
   'staged_member_persons',
   'staged_accounts',
   'staged_holders',
+  'staged_rejects',
 ];
 const removals = stagedTables.map((table) =>
   sql(

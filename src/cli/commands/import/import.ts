@@ -14,6 +14,10 @@ import { readMoment } from '../../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
 import { importTransactionsFile } from './import-transactions.ts';
 import { progressTo } from './progress.ts';
+import { refuseOtherFile, writeRejects } from './rejects-file.ts';
+
+/** Exit code beside 0, 1 and 2: the import is done, without the rows that it rejected. */
+const someRejected = 3;
 
 interface Options {
   readonly adjustBalances?: boolean;
@@ -23,6 +27,7 @@ interface Options {
   readonly institution?: string;
   readonly columns?: string;
   readonly extractColumns?: string;
+  readonly rejects?: string;
 }
 
 export function importCommand(): Command {
@@ -39,6 +44,10 @@ export function importCommand(): Command {
     .option(
       '--extract-columns <file>',
       "for an extract with a core's own columns: their mapping (default: extract-columns.json of the folder, if it exists)",
+    )
+    .option(
+      '--rejects <file>',
+      'for an extract: import the rows without errors, and list the others in this file with line, column and reason (exit code 3)',
     )
     .option('--dry-run', 'print the rows to add, change and remove, and stop')
     .option(
@@ -64,6 +73,10 @@ export function importCommand(): Command {
         const hasTransactions = await exists(file);
         const isExtract =
           !isFile && (!hasTransactions || (await exists(path.join(given, 'institution.csv'))));
+        if (options.rejects !== undefined) {
+          if (!isExtract) throw new CommandError('--rejects is for an extract, which is a folder.');
+          await refuseOtherFile(options.rejects);
+        }
         let code = options.institution;
         if (isExtract) code = await importFolder(context, given, { options, origin });
         if (!hasTransactions || options.dryRun === true) return;
@@ -81,10 +94,11 @@ async function importFolder(
 ): Promise<string> {
   const progress = progressTo(process.stderr);
   try {
-    const { extractColumns, columns: _, ...others } = options;
+    const { extractColumns, columns: _, rejects, ...others } = options;
     const report = await importExtract(context, folder, {
       ...others,
       ...(extractColumns !== undefined && { columns: extractColumns }),
+      ...(rejects !== undefined && { onRejected: (rows) => writeRejects(rejects, rows) }),
       origin,
       onPlan: (plan) => {
         progress.end();
@@ -100,6 +114,12 @@ async function importFolder(
         : `${report.code}: ${report.persons} persons, ${report.members} members, ${report.accounts} accounts; ` +
             `${report.openedAccounts} opened with a balance, ${report.adjustedAccounts} adjusted.`,
     );
+    const rejected = Object.entries(report.plan.rejected);
+    if (rejected.length > 0) {
+      const rows = rejected.map(([file, count]) => `${count} of ${file}`).join(', ');
+      say(`Rejected rows, with the reasons in ${rejects}: ${rows}.`);
+      process.exitCode = someRejected;
+    }
     return report.code;
   } catch (error) {
     progress.end();
