@@ -91,6 +91,11 @@ function exchange(code: string, verifier: string, more: object = {}): Promise<An
   return send(service.address, 'POST', paths.token, { body: { grant_type: 'authorization_code', ...asked } });
 }
 
+type Proof = ReturnType<typeof pkce>;
+
+const swapCase = (text: string) =>
+  text.replaceAll(/[a-z]/gi, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
+
 const third = { client_id: 'third-app', client_secret: 'third-app-secret-that-is-long' };
 
 async function isActive(accessToken: string): Promise<boolean> {
@@ -219,18 +224,33 @@ describe('the way to a code', () => {
 });
 
 describe('requests that are refused', () => {
-  const unsafe: [string, Record<string, string | undefined>][] = [
-    ['an unknown client', { client_id: 'no-such-app' }],
-    ['no client', { client_id: undefined }],
-    ['no address', { redirect_uri: undefined }],
-    ['an address that is not registered', { redirect_uri: 'https://evil.example/callback' }],
-    ['a longer address', { redirect_uri: `${redirectUri}&next=1` }],
-    ['another case', { redirect_uri: 'https://app.example/Callback?tenant=7' }],
-    ['a name of our own making', { request_uri: 'urn:ietf:params:oauth:request_uri:AAAA' }],
-    ['an address of another server', { request_uri: 'https://evil.example/request' }],
+  const unsafe: [section: string, name: string, Record<string, string | undefined>][] = [
+    ['RFC 6749 4.1.2.1', 'an unknown client', { client_id: 'no-such-app' }],
+    ['RFC 6749 4.1.1', 'no client', { client_id: undefined }],
+    ['RFC 6749 3.1.2.3', 'no address', { redirect_uri: undefined }],
+    [
+      'RFC 9700 4.1.3',
+      'an address that is not registered',
+      { redirect_uri: 'https://evil.example/callback' },
+    ],
+    ['RFC 9700 4.1.3', 'a longer address', { redirect_uri: `${redirectUri}&next=1` }],
+    ['RFC 9700 4.1.3', 'an address without its query', { redirect_uri: 'https://app.example/callback' }],
+    ['RFC 9700 4.1.3', 'another case', { redirect_uri: 'https://app.example/Callback?tenant=7' }],
+    [
+      'RFC 9700 4.1.3',
+      'an address in a folder',
+      { redirect_uri: 'https://app.example/x/../callback?tenant=7' },
+    ],
+    ['RFC 9700 4.1.3', 'a registered address as user', { redirect_uri: 'https://app.example@evil.example/' }],
+    ['RFC 9700 4.1.3', 'a host below ours', { redirect_uri: 'https://app.example.evil.example/callback' }],
+    ['RFC 8252 8.4', 'the address of plain http', { redirect_uri: 'http://app.example/callback?tenant=7' }],
+    ['RFC 6749 3.1.2', 'an address with a fragment', { redirect_uri: `${redirectUri}#` }],
+    ['RFC 9700 4.11', 'an address that is a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['RFC 9126 2.2', 'a name of our own making', { request_uri: 'urn:ietf:params:oauth:request_uri:AAAA' }],
+    ['RFC 9101 10.4', 'an address of another server', { request_uri: 'https://evil.example/request' }],
   ];
-  for (const [name, more] of unsafe) {
-    test(`never leaves our pages for ${name} (RFC 6749 section 4.1.2.1)`, async () => {
+  for (const [section, name, more] of unsafe) {
+    test(`never leaves our pages for ${name} (${section})`, async () => {
       const page = await start({ more }).opened;
       assert.equal(page.status, 400);
       assert.equal(page.headers.get('location'), null);
@@ -238,24 +258,40 @@ describe('requests that are refused', () => {
     });
   }
 
-  const returned: [string, Record<string, string | undefined>, string][] = [
-    ['no response type', { response_type: undefined }, 'invalid_request'],
-    ['the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
-    ['a hybrid response', { response_type: 'code id_token' }, 'unsupported_response_type'],
-    ['no challenge', { code_challenge: undefined }, 'invalid_request'],
-    ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['no method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
-    ['a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
-    ['a scope that is not registered', { scope: 'transfer:write' }, 'invalid_scope'],
-    ['an unknown prompt', { prompt: 'dance' }, 'invalid_request'],
-    ['prompt none beside another', { prompt: 'none login' }, 'invalid_request'],
-    ['a negative age', { max_age: '-1' }, 'invalid_request'],
-    ['the response in a fragment', { response_mode: 'fragment' }, 'invalid_request'],
-    ['a request object', { request: 'eyJ.eyJ.sig' }, 'request_not_supported'],
-    ['a long nonce', { nonce: 'n'.repeat(513) }, 'invalid_request'],
+  const returned: [section: string, name: string, Record<string, string | undefined>, error: string][] = [
+    ['RFC 6749 3.1.1', 'no response type', { response_type: undefined }, 'invalid_request'],
+    ['RFC 9700 2.1.2', 'the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
+    ['RFC 9700 2.1.2', 'a hybrid response', { response_type: 'code id_token' }, 'unsupported_response_type'],
+    ['RFC 6749 3.1.1', 'an unknown response type', { response_type: 'Code' }, 'unsupported_response_type'],
+    ['RFC 9700 2.1.1', 'no challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['RFC 7636 7.2', 'a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['RFC 7636 4.3', 'no method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['RFC 7636 4.3', 'an unknown method', { code_challenge_method: 's256' }, 'invalid_request'],
+    ['RFC 7636 4.2', 'a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
+    ['RFC 7636 4.2', 'a challenge of 44 characters', { code_challenge: 'A'.repeat(44) }, 'invalid_request'],
+    [
+      'RFC 7636 4.2',
+      'a challenge in plain base64',
+      { code_challenge: `${'A'.repeat(42)}+` },
+      'invalid_request',
+    ],
+    ['RFC 6749 3.3', 'a scope that is not registered', { scope: 'transfer:write' }, 'invalid_scope'],
+    ['RFC 6749 3.3', 'a scope in another case', { scope: 'OPENID' }, 'invalid_scope'],
+    ['OpenID Connect Core 3.1.2.6', 'an unknown prompt', { prompt: 'dance' }, 'invalid_request'],
+    [
+      'OpenID Connect Core 3.1.2.1',
+      'prompt none beside another',
+      { prompt: 'none login' },
+      'invalid_request',
+    ],
+    ['OpenID Connect Core 3.1.2.1', 'a negative age', { max_age: '-1' }, 'invalid_request'],
+    ['OpenID Connect Core 3.1.2.1', 'an age that is a fraction', { max_age: '1.5' }, 'invalid_request'],
+    ['RFC 9700 4.2.4', 'the response in a fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['OpenID Connect Core 3.1.2.6', 'a request object', { request: 'eyJ.eyJ.sig' }, 'request_not_supported'],
+    ['RFC 6749 10.14', 'a long nonce', { nonce: 'n'.repeat(513) }, 'invalid_request'],
   ];
-  for (const [name, more, error] of returned) {
-    test(`returns ${error} to the app for ${name}`, async () => {
+  for (const [section, name, more, error] of returned) {
+    test(`returns ${error} to the app for ${name} (${section})`, async () => {
       const { status, location } = await start({ more }).opened;
       assert.equal(status, 303);
       assert.equal(location.searchParams.get('error'), error);
@@ -301,17 +337,55 @@ describe('the exchange of a code', () => {
     assert.equal(await isActive(won?.body.access_token), false);
   });
 
-  test('refuses a code without its verifier or from another client, and ends nothing', async () => {
+  const thefts: [section: string, name: string, error: string, (proof: Proof) => object][] = [
+    ['RFC 7636 4.6', 'another verifier', 'invalid_grant', () => ({ code_verifier: pkce().verifier })],
+    ['RFC 7636 4.6', 'no verifier', 'invalid_request', () => ({ code_verifier: undefined })],
+    ['RFC 7636 4.1', 'a short verifier', 'invalid_grant', () => ({ code_verifier: 'short' })],
+    ['RFC 7636 4.1', 'a long verifier', 'invalid_grant', () => ({ code_verifier: 'v'.repeat(129) })],
+    [
+      'RFC 9700 2.1.1',
+      'the challenge itself',
+      'invalid_grant',
+      (proof) => ({ code_verifier: proof.challenge }),
+    ],
+    [
+      'RFC 7636 4.6',
+      'the verifier in another case',
+      'invalid_grant',
+      (proof) => ({ code_verifier: swapCase(proof.verifier) }),
+    ],
+    ['RFC 6749 4.1.3', 'no code', 'invalid_request', () => ({ code: undefined })],
+    ['RFC 6749 4.1.3', 'an invented code', 'invalid_grant', () => ({ code: 'A'.repeat(43) })],
+    ['RFC 6749 4.1.3', 'another client', 'invalid_grant', () => third],
+    [
+      'RFC 6749 4.1.3',
+      'another address of the app',
+      'invalid_grant',
+      () => ({ redirect_uri: 'com.example.wallet:/back' }),
+    ],
+    [
+      'RFC 6749 2.3.1',
+      'a wrong secret',
+      'invalid_client',
+      () => ({ client_secret: 'not-the-secret-of-first-app' }),
+    ],
+    ['RFC 6749 3.2.1', 'a name of another client', 'invalid_client', () => ({ client_id: third.client_id })],
+    ['RFC 6749 6', 'the code as a refresh token', 'invalid_request', () => ({ grant_type: 'refresh_token' })],
+  ];
+  for (const [section, name, error, more] of thefts) {
+    test(`refuses a code with ${name}, and ends nothing (${section})`, async () => {
+      const { proof, code } = await codeOf();
+      const refused = await exchange(code, proof.verifier, more(proof));
+      assert.equal(refused.body.error, error, refused.text);
+      const { status, body } = await exchange(code, proof.verifier);
+      assert.equal(status, 200);
+      assert.equal(await isActive(body.access_token), true);
+    });
+  }
+
+  test('a wrong verifier after the exchange ends nothing (RFC 6749 10.5)', async () => {
     const { proof, code } = await codeOf();
-    const thefts = [
-      await exchange(code, pkce().verifier),
-      await exchange(code, 'short'),
-      await exchange(code, proof.verifier, third),
-      await exchange(code, proof.verifier, { redirect_uri: 'com.example.wallet:/back' }),
-    ];
-    for (const { body } of thefts) assert.equal(body.error, 'invalid_grant');
-    const { status, body } = await exchange(code, proof.verifier);
-    assert.equal(status, 200);
+    const { body } = await exchange(code, proof.verifier);
     await exchange(code, pkce().verifier);
     assert.equal(await isActive(body.access_token), true);
   });
