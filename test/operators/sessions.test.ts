@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { demoAddress, operatorOf, sendTo } from '../support/operators.ts';
+import { sendRaw } from '../support/raw-http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { TestBrowser } from '../support/sign-in.ts';
 
@@ -66,6 +67,27 @@ test('has no demo buttons at an address beyond this machine, behind a proxy, or 
   await service.db.superuser(`update institutions set demo = false where code = 'harbor'`);
   const harbor = { ...body, institution: 'harbor' };
   assert.equal((await sendTo(service.address, 'POST', '/demo-session', {}, harbor)).status, 404);
+});
+
+test('refuses the demo to a page whose name leads to this machine (DNS rebinding)', async () => {
+  const sent = async (host: string) => {
+    const body = JSON.stringify({ institution: 'lakeside', name: 'Demo approver' });
+    const head = `POST /operations/v1/demo-session HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`;
+    const request = `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+    const { text } = await sendRaw(Number(new URL(service.address).port), [request]);
+    return text.slice('HTTP/1.1 '.length, 'HTTP/1.1 404'.length);
+  };
+  for (const host of ['localhost', 'localhost:8080', '127.0.0.1:8080', '[::1]:8080']) {
+    assert.equal(await sent(host), '200', host);
+  }
+  for (const host of [
+    'evil.example:8080',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'localhost@evil.example',
+  ]) {
+    assert.equal(await sent(host), '404', host);
+  }
 });
 
 test('refuses an act with the cookie that a page of another site sends', async () => {

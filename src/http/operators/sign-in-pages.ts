@@ -84,17 +84,22 @@ async function beginDemo(deps: OperatorDeps, request: FastifyRequest, publicUrl:
   return signInToDemo(deps, { institution, name }, from);
 }
 
+const namesOfThisMachine = ['localhost', '127.0.0.1', '[::1]'];
+
 /**
  * Whether the browser and the address of the service are both on this machine. A proxy on the same machine makes every peer look local, so
- * the public address counts too.
+ * the public address counts too. So does the address that the browser shows: the name of another site may lead to this machine, and its
+ * pages could read the response (DNS rebinding).
  */
 function isOnThisMachine(request: FastifyRequest, publicUrl: string): boolean {
-  const { hostname } = new URL(publicUrl);
   const peer = plainAddress(request.socket.remoteAddress);
   const isLocal = (address: string | null) =>
     address !== null && isIP(address) !== 0 && (address === '::1' || address.startsWith('127.'));
+  const shown = request.headers.host?.replace(/:[0-9]*$/, '') ?? '';
   return (
-    ['localhost', '127.0.0.1', '[::1]'].includes(hostname) && isLocal(peer) && isLocal(request.callerAddress)
+    [new URL(publicUrl).hostname, shown].every((name) => namesOfThisMachine.includes(name)) &&
+    isLocal(peer) &&
+    isLocal(request.callerAddress)
   );
 }
 
