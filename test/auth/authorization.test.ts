@@ -464,6 +464,42 @@ describe('consent', () => {
     assert.equal(refreshed.body.error, 'invalid_grant');
   });
 
+  test('a second click on the page of consent leaves the first code as good as it was', async () => {
+    const { browser, proof, opened } = start({ ...asked, more: { ...asked.more, prompt: 'consent' } });
+    const page = await enter(browser, await opened);
+    const allow = () =>
+      browser.post('/auth/v2/consent', { request: page.request, days: '30', answer: 'allow' });
+    const code = (await allow()).location.searchParams.get('code') ?? '';
+    assert.equal((await allow()).status, 400);
+    assert.equal((await exchange(code, proof.verifier, third)).status, 200);
+  });
+
+  test('consents that two browsers give at the same moment are both taken, and one is in force', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const pages = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const { browser, proof, opened } = start({ ...asked, more: { ...asked.more, prompt: 'consent' } });
+          return { browser, proof, page: await enter(browser, await opened) };
+        }),
+      );
+      const codes = await Promise.all(
+        pages.map(async ({ browser, proof, page: { request } }) => {
+          const page = await browser.post('/auth/v2/consent', { request, days: '30', answer: 'allow' });
+          assert.equal(page.status, 303, page.text);
+          return { code: page.location.searchParams.get('code') ?? '', proof };
+        }),
+      );
+      const results = await Promise.all(
+        codes.map(({ code, proof }) => exchange(code, proof.verifier, third)),
+      );
+      assert.deepEqual(results.map(({ status }) => status).sort(), [200, 400, 400, 400]);
+    }
+    const rows = await service.db.superuser<{ open: bigint }>(
+      `select count(*) as open from consents where client_id = 'third-app' and ended_at is null`,
+    );
+    assert.equal(rows[0]?.open, 1n);
+  });
+
   test('a consent that ends between page and exchange leaves the code without effect', async () => {
     const { proof, code } = await codeOf(asked);
     const other = await codeOf({ more: { scope: 'account:read' } });

@@ -270,9 +270,6 @@ async function codeFor(
   const { origin } = browser;
   const code = await issueCode(deps, { request, isFirstParty, session, consentDays, origin });
   if (code === 'consent_missing') return consentPage(deps, { request, client, browser, session });
-  if (code === 'sent_before') {
-    throw new UnsafeRequestError('This page was sent before. Go back to the app and start again.');
-  }
   const { redirectUri, state } = request;
   return { kind: 'redirect', to: withParameters(redirectUri, { code: code.text, state, iss: deps.issuer }) };
 }

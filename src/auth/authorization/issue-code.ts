@@ -7,6 +7,7 @@ import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
 import { newSecret } from '../sessions/browser.ts';
 import type { SessionRow } from '../sessions/session-queries.ts';
+import { UnsafeRequestError } from './authorization-error.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { insertGrant } from './grant-queries.ts';
 
@@ -26,13 +27,13 @@ interface Granted {
 }
 
 /**
- * A code that the app exchanges for tokens, once. `sent_before`: a code came of this request already. `consent_missing`: the consent that
- * covered the request has just ended.
+ * A code that the app exchanges for tokens, once. `consent_missing`: the consent that covered the request has just ended. Throws
+ * UnsafeRequestError, and changes nothing, if a code came of this request already.
  */
 export async function issueCode(
   deps: AuthDeps,
   granted: Granted,
-): Promise<{ readonly text: string } | 'sent_before' | 'consent_missing'> {
+): Promise<{ readonly text: string } | 'consent_missing'> {
   const { request, session, origin } = granted;
   const { institutionId, clientId } = request;
   const { userKey, userId, userEpoch, sessionId, authenticatedAt, methods } = session;
@@ -52,7 +53,9 @@ export async function issueCode(
       ...{ authenticatedAt, methods, createdAt, expiresAt: after(codeMillis) },
       keptUntil: after(Math.max(deps.refreshTokens.lifetimeMillis, longestTokenMillis) + codeMillis),
     });
-    if (!isNew) return 'sent_before';
+    if (!isNew) {
+      throw new UnsafeRequestError('This page was sent before. Go back to the app and start again.');
+    }
     const entry = {
       action: 'authorization.granted',
       outcome: 'succeeded',
@@ -70,16 +73,20 @@ async function consentFor(tx: Transaction, granted: Granted, at: Date): Promise<
   const { request, isFirstParty, session, consentDays, origin } = granted;
   const { clientId, scopes } = request;
   const { userKey, userId } = session;
-  const current = await lockCurrentConsent(tx, { userKey, clientId });
   if (consentDays === undefined) {
     if (isFirstParty) return null;
+    const current = await lockCurrentConsent(tx, { userKey, clientId });
     const covers = current !== undefined && current.expiresAt > at && isWithin(scopes, current.scopes);
     return covers ? current.consentId : undefined;
   }
-  if (current !== undefined) await endConsentAndGrants(tx, current, { at, by: 'REPLACED' });
   const consentId = randomUUID();
   const expiresAt = new Date(at.getTime() + consentDays * dayMillis);
-  await insertConsent(tx, { consentId, clientId, userKey, scopes, grantedAt: at, expiresAt });
+  const consent = { consentId, clientId, userKey, scopes, grantedAt: at, expiresAt };
+  do {
+    const current = await lockCurrentConsent(tx, { userKey, clientId });
+    if (current !== undefined) await endConsentAndGrants(tx, current, { at, by: 'REPLACED' });
+    // Not inserted if the member has just consented on another page, too. The next look finds that consent.
+  } while (!(await insertConsent(tx, consent)));
   const entry = { action: 'consent.granted', outcome: 'succeeded', origin, clientId, userId } as const;
   await appendAudit(tx, { ...entry, subject: consentId, after: { scopes, expiresAt } }, at);
   return consentId;

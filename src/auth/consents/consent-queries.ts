@@ -57,16 +57,18 @@ export async function lockConsent(db: Queryable, consentId: string): Promise<Con
 const newConsent = sql(
   'auth_insert_consent',
   `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+   values ($1, $2, $3, $4, $5, $6, $7)
+   on conflict (institution_id, user_key, client_id) where ended_at is null do nothing`,
 );
 
+/** Whether it was inserted: the member may have another consent for this app that has not been ended. */
 export async function insertConsent(
   db: Queryable,
   row: Pick<ConsentRow, 'consentId' | 'clientId' | 'userKey' | 'scopes' | 'grantedAt' | 'expiresAt'>,
-): Promise<void> {
+): Promise<boolean> {
   const { consentId, clientId, userKey, scopes, grantedAt, expiresAt } = row;
   const values = [db.institutionId, consentId, clientId, userKey, scopes, grantedAt, expiresAt];
-  await db.query(newConsent, values);
+  return (await db.query(newConsent, values)).rowCount === 1;
 }
 
 const end = sql(
