@@ -557,6 +557,17 @@ describe('pages in hostile hands', () => {
     assert.notEqual(planted.cookies.get(name), 'A'.repeat(43));
   });
 
+  test('a second sign-in in a browser ends the session before it', async () => {
+    const { browser } = await codeOf();
+    const name = `session-${institutionId}`;
+    const before = browser.cookies.get(name) ?? '';
+    const again = await start({ browser, more: { prompt: 'login' } }).opened;
+    assert.equal((await enter(browser, again)).status, 303);
+    const old = new TestBrowser(service.address);
+    old.cookies.set(name, before);
+    assert.equal((await start({ browser: old }).opened).title, 'Sign in');
+  });
+
   test('a second click on a page gives no second code', async () => {
     const { browser, opened } = start();
     const page = await opened;
@@ -570,6 +581,7 @@ describe('pages in hostile hands', () => {
     assert.match(policy, /default-src 'none'/);
     assert.match(policy, /frame-ancestors 'none'/);
     assert.match(policy, /form-action 'self' com\.example\.wallet:;/);
+    assert.match(page.text, /name="password" type="password" autocomplete="current-password"/);
     assert.doesNotMatch(policy, /unsafe|script-src (?!'self';)/);
     assert.doesNotMatch(page.text, /<script(?! type="module" src="\/auth\/v2\/passkeys\.js")|style=/);
     assert.equal(page.headers.get('cache-control'), 'no-store');

@@ -91,6 +91,15 @@ describe('a connection', () => {
     assert.equal(ended, true);
   });
 
+  it('does not repeat a request to TRACE', async () => {
+    await using edge = await startEdge();
+    const { text } = await sendRaw(edge.port, [
+      'TRACE /livez HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer secret\r\nConnection: close\r\n\r\n',
+    ]);
+    assert.equal(answersIn(text)[0]?.status, 405);
+    assert.doesNotMatch(text, /secret/);
+  });
+
   it('names the part of a request that was not understood', async () => {
     await using edge = await startEdge();
     const post = (headers: string) => `POST /auth/v2/token HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
