@@ -77,10 +77,23 @@ describe('security headers', () => {
       assert.equal(headers.get('referrer-policy'), 'no-referrer', path);
       assert.match(
         headers.get('content-security-policy') ?? '',
-        /default-src 'none'.*frame-ancestors 'none'/,
+        /default-src 'none'.*base-uri 'none'.*frame-ancestors 'none'/,
         path,
       );
       assert.equal(headers.get('strict-transport-security'), null, path);
+    }
+  });
+
+  it('names the media type of every body, and UTF-8 wherever it is text', async () => {
+    await using edge = await startEdge();
+    for (const [path, type] of [
+      ['/livez', 'application/json; charset=utf-8'],
+      [accounts, 'application/problem+json; charset=utf-8'],
+      ['/', 'text/html; charset=utf-8'],
+      ['/docs', 'text/html; charset=utf-8'],
+      ['/docs/scalar.js', 'text/javascript; charset=utf-8'],
+    ] as const) {
+      assert.equal((await edge.client.get(path)).headers.get('content-type'), type, path);
     }
   });
 

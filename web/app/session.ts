@@ -140,8 +140,9 @@ async function finish(attempt: Attempt, returned: URLSearchParams): Promise<Toke
     code_verifier: attempt.verifier,
   });
   const { access_token, id_token = '', expires_in } = issued;
-  const { sub, nonce } = claimsOf(id_token);
-  if (nonce !== attempt.nonce) throw new SignedOutError('The ID token belongs to another sign-in.');
+  const { sub, aud, nonce } = claimsOf(id_token);
+  if (aud !== clientId || nonce !== attempt.nonce)
+    throw new SignedOutError('The ID token belongs to another sign-in.');
   return {
     accessToken: access_token,
     idToken: id_token,
@@ -153,6 +154,7 @@ async function finish(attempt: Attempt, returned: URLSearchParams): Promise<Toke
 /** The ID token came from the token endpoint itself, so its signature needs no check (OpenID Connect Core 1.0, section 3.1.3.7). */
 function claimsOf(idToken: string): {
   readonly sub: string;
+  readonly aud: string;
   readonly name?: string;
   readonly nonce?: string;
 } {

@@ -1,4 +1,4 @@
-/** Headers that a page of another origin may send and read. The service uses no cookies. */
+/** Headers that a page of another origin may send and read. Cookies never come along: no response allows credentials. */
 const requestHeaders =
   'Authorization, Content-Type, DPoP, Idempotency-Key, If-None-Match, transactionId, X-Request-Id, traceparent';
 const readableHeaders =

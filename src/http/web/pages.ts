@@ -118,7 +118,8 @@ const workerPage: Page = {
       headers: {
         'content-type': 'text/javascript; charset=utf-8',
         'cache-control': 'no-cache',
-        'content-security-policy': "default-src 'none'; connect-src 'self'",
+        'content-security-policy':
+          "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
         'service-worker-allowed': '/app/',
       },
       body: `const version = '${version}';\n${Buffer.from(worker?.body ?? []).toString()}`,
