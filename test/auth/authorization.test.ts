@@ -430,6 +430,7 @@ describe('consent', () => {
     const page = await enter(browser, await opened);
     assert.equal(page.title, 'Allow Third &lt;b&gt;App&lt;/b&gt;?');
     assert.match(page.text, /see your accounts, balances and transactions/);
+    assert.match(page.text, /<a href="\/auth\/v2\/logout">Sign out<\/a>/);
     const refused = await browser.post('/auth/v2/consent', { request: page.request, answer: 'refuse' });
     assert.equal(refused.location.searchParams.get('error'), 'access_denied');
   });

@@ -379,6 +379,7 @@ describe('an enrollment is refused', () => {
 describe('the pages', () => {
   test('the pages allow one module of our own and nothing inline, and no frame (clickjacking, RFC 9700 section 4.16)', async () => {
     const { page } = await atSecurity();
+    assert.match(page.text, /<a href="\/auth\/v2\/logout">Sign out<\/a>/);
     for (const one of [page, (await open()).page]) {
       const policy = one.headers.get('content-security-policy') ?? '';
       assert.match(policy, /default-src 'none'; script-src 'self'; /);

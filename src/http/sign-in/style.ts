@@ -45,6 +45,8 @@ li { padding: 0.15rem 0; }
 .rows { list-style: none; padding: 0; }
 .rows li { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
 .done { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; border: 1px solid var(--accent); border-radius: 0.6rem; }
+a { color: var(--accent); }
+p.leave { margin-top: 1.25rem; }
 .note { color: var(--soft); font-size: 0.9rem; margin-top: 1.25rem; }
 `;
 

@@ -58,6 +58,9 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
   };
 }
 
+/** On each page of a signed-in member. The page behind it asks first. */
+const signOutLink = html`<p class="leave"><a href="${paths.logout}">${texts.signOut.submit}</a></p>`;
+
 export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
   const { consent, scopes } = texts;
   const rights = step.scopes.map((scope) => html`<li>${scopes[scope as keyof typeof scopes] ?? scope}</li>`);
@@ -77,7 +80,8 @@ export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
 <button name="answer" value="allow">${consent.allow}</button>
 <button class="quiet" name="answer" value="refuse">${consent.refuse}</button>
 </form>
-<p class="note">${consent.end}</p>`;
+<p class="note">${consent.end}</p>
+${signOutLink}`;
   return {
     ...page(`${consent.title(step.clientName)} · ${step.institutionName}`, body),
     leadsTo: step.redirectUri,
@@ -107,7 +111,8 @@ ${
 <button>${security.add}</button>
 </form>
 <noscript><p class="note">${security.needsScript}</p></noscript>`
-}`;
+}
+${signOutLink}`;
   const title = `${security.title} · ${step.institutionName}`;
   return { ...page(title, body, { hasScript: true }), status: outcome === 'refused' ? 422 : 200 };
 }
