@@ -20,7 +20,7 @@ const readers = [
   'Demo administrator',
 ] as const;
 /** An administrator sees nothing about members. */
-const aboutInstitution: readonly string[] = ['today', 'webhooks', 'operators', 'institution'];
+const aboutInstitution: readonly string[] = ['today', 'ledger', 'webhooks', 'operators', 'institution'];
 const screens = [
   ['today', 'Today'],
   ['review', 'Review'],
@@ -30,6 +30,7 @@ const screens = [
   ['members/p-1002', /Marina/],
   ['accounts/a-1002-checking', 'Share Draft'],
   ['search?text=walk-1', 'Search'],
+  ['ledger', 'Ledger'],
   ['webhooks', 'Webhooks'],
   ['operators', 'Operators'],
   ['institution', 'Institution'],
@@ -244,7 +245,7 @@ async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
   await page.route(/\/operations\/v1\//, async (route) => {
     const response = await route.fetch();
     const fixed =
-      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$/;
+      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$/;
     const replaced = JSON.parse(await response.text(), function (name, value) {
       const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
       return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;

@@ -54,6 +54,8 @@ export { calendarOf } from './institutions/calendar-of.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
 export { institutionOf } from './institutions/institution-of.ts';
+export { moneyFlows } from './ledger/money-flows.ts';
+export { trialBalance } from './ledger/trial-balance.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';
 export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';

@@ -75,6 +75,8 @@ const matrix: Readonly<Record<string, string>> = {
   showAccountLimits: personalId,
   restrictAccount: teller,
   closeAccount: administrator,
+  showTrialBalance: all,
+  showFlows: all,
   searchTransfers: personal,
   listPendingActs: personal,
   showTransfer: personalId,

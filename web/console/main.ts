@@ -7,6 +7,7 @@ import { sentenceOf } from './operations.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AuditScreen } from './screens/audit.ts';
 import { InstitutionScreen } from './screens/institution.ts';
+import { LedgerScreen } from './screens/ledger/ledger.ts';
 import { MemberScreen } from './screens/member.ts';
 import { MembersScreen } from './screens/members.ts';
 import { OperatorsScreen } from './screens/operators.ts';
@@ -49,6 +50,8 @@ function Current() {
         : html`<${MemberScreen} key=${id} personId=${id} />`;
     case 'accounts':
       return html`<${AccountScreen} key=${id} accountId=${id ?? ''} />`;
+    case 'ledger':
+      return html`<${LedgerScreen} key=${query.toString()} query=${query} />`;
     case 'search':
       return html`<${SearchScreen} key=${query.get('text')} text=${query.get('text') ?? ''} />`;
     case 'webhooks':

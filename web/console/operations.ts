@@ -232,6 +232,40 @@ export interface Today {
   readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };
 }
 
+interface Figures {
+  readonly currency: string;
+  readonly debits: string;
+  readonly credits: string;
+  /** The credits less the debits. */
+  readonly balance: string;
+}
+
+export interface ClassBalance extends Figures {
+  readonly class: string;
+  readonly isInternal: boolean;
+  readonly accounts: number;
+}
+
+export interface TrialBalance {
+  readonly at: string;
+  readonly classes: readonly ClassBalance[];
+  readonly totals: readonly Figures[];
+}
+
+export interface Flow {
+  readonly from: string;
+  readonly to: string;
+  readonly currency: string;
+  readonly postings: number;
+  readonly amount: string;
+}
+
+export interface Flows {
+  readonly from: string;
+  readonly to: string;
+  readonly flows: readonly Flow[];
+}
+
 export interface FoundAnything {
   readonly members: readonly FoundPerson[];
   readonly accounts: readonly {

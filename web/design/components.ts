@@ -64,7 +64,7 @@ function Field({ id, label, hint, fault, children }: FieldProps & { readonly chi
 interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'search' | 'date';
+  readonly type?: 'text' | 'search' | 'date' | 'datetime-local';
   readonly inputMode?: 'decimal' | 'text';
   readonly maxLength?: number;
   readonly autoComplete?: string;

@@ -5,6 +5,7 @@ import { clientOperations } from './routes/clients.ts';
 import { coreOperations } from './routes/core.ts';
 import { figureOperations } from './routes/figures.ts';
 import { institutionOperations } from './routes/institution.ts';
+import { ledgerOperations } from './routes/ledger.ts';
 import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
 import { transferOperations } from './routes/transfers.ts';
@@ -17,6 +18,7 @@ export const operationsByTag: Readonly<Record<string, readonly OperatorOperation
   Institution: institutionOperations,
   Members: memberOperations,
   Accounts: accountOperations,
+  Ledger: ledgerOperations,
   Transfers: transferOperations,
   Core: coreOperations,
   Clients: clientOperations,

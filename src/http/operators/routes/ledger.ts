@@ -1,0 +1,44 @@
+import * as Type from 'typebox/type';
+import { institutionOf, moneyFlows, trialBalance } from '../../../operators/index.ts';
+import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import { amount, flag, moment, optional, shape, text, whole } from '../shapes.ts';
+
+const figures = { currency: text, debits: amount, credits: amount, balance: amount };
+const day = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' });
+
+export const ledgerOperations: readonly OperatorOperation[] = [
+  operatorOperation({
+    operationId: 'showTrialBalance',
+    method: 'GET',
+    path: '/ledger/trial-balance',
+    right: 'institution:read',
+    summary:
+      'Debit and credit balances by class of accounts at a minute of the institution’s clock, like 2026-11-20T17:00; without one, now.',
+    query: Type.Object({
+      at: optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$' })),
+    }),
+    response: shape({
+      at: moment,
+      classes: Type.Array(shape({ class: text, isInternal: flag, accounts: whole, ...figures })),
+      totals: Type.Array(shape(figures)),
+    }),
+    handle: async (deps, { institutionId, query }) =>
+      trialBalance(deps, await institutionOf(deps, institutionId), query.at),
+  }),
+  operatorOperation({
+    operationId: 'showFlows',
+    method: 'GET',
+    path: '/ledger/flows',
+    right: 'institution:read',
+    summary:
+      'Money that moved between classes of accounts on at most 31 days; without days, on the last seven.',
+    query: Type.Object({ from: optional(day), to: optional(day) }),
+    response: shape({
+      from: text,
+      to: text,
+      flows: Type.Array(shape({ from: text, to: text, currency: text, postings: whole, amount })),
+    }),
+    handle: async (deps, { institutionId, query }) =>
+      moneyFlows(deps, await institutionOf(deps, institutionId), query),
+  }),
+];

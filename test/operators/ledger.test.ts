@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Connector, connectorOf, purchase } from '../support/core.ts';
+import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
+import { demoAddress, operatorOf, type TestOperator } from '../support/operators.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** All moves happen within a minute of this clock, and each later step in a later minute. */
+let now = Date.parse('2026-11-18T15:00:00Z');
+let service: TestService;
+let app: DemoCaller;
+let core: Connector;
+let viewer: TestOperator;
+
+before(async () => {
+  service = await startTestService({ environment: demoAddress, clock: () => new Date(now) });
+  await signIn();
+});
+after(() => service.close());
+
+/** Tokens and sessions end within a day. */
+async function signIn(): Promise<void> {
+  app = await clientOf(service);
+  core = await connectorOf(service);
+  viewer = await operatorOf(service, 'Demo viewer');
+}
+
+interface Class {
+  readonly class: string;
+  readonly currency: string;
+  readonly debits: string;
+  readonly credits: string;
+  readonly balance: string;
+}
+
+const cents = (amount: string) => BigInt(amount.replace('.', ''));
+/** The minute on the clocks of the institution, which is in New York. */
+const minuteOf = (at: number) => new Date(at - 5 * 3_600_000).toISOString().slice(0, 16);
+
+async function trial(at?: number): Promise<{ at: string; classes: Class[]; totals: Class[] }> {
+  const { status, body } = await viewer.get(
+    `/ledger/trial-balance${at === undefined ? '' : `?at=${minuteOf(at)}`}`,
+  );
+  assert.equal(status, 200, JSON.stringify(body));
+  for (const total of body.totals as Class[]) {
+    assert.equal(total.debits, total.credits);
+    assert.match(total.balance, /^0(\.00)?$/);
+  }
+  return body;
+}
+
+/** Of the classes whose balance is not zero: an internal account appears with its first posting. */
+const balancesOf = ({ classes }: { classes: Class[] }) =>
+  new Map(
+    classes
+      .filter(({ currency, balance }) => currency === 'USD' && cents(balance) !== 0n)
+      .map((one) => [one.class, cents(one.balance)]),
+  );
+
+async function order(id: string, toAccountId: string, amount: number): Promise<void> {
+  const answer = await app.post(paths.transfers, {
+    id,
+    fromAccountId: 'a-1001-checking',
+    toAccountId,
+    amount,
+  });
+  assert.equal(answer.body.status, 'COMPLETED', JSON.stringify(answer.body));
+}
+
+test('the trial balance of a minute stays as it was after money has moved, and each one sums to zero', async () => {
+  const before = await trial();
+  now += 120_000;
+  const middle = now;
+  await order('ledger-1', 'a-1001-savings', 12.34);
+  await core.deliver([purchase('ledger-card', { amount: -5.01 })]);
+  now += 120_000;
+  await order('ledger-2', 'a-1001-savings', 100);
+  const { classes } = await trial();
+  const last = balancesOf({ classes });
+  assert.deepEqual(balancesOf(await trial(middle)), balancesOf(before));
+  const between = balancesOf(await trial(middle + 60_000));
+  assert.equal((between.get('SAVINGS') ?? 0n) - (balancesOf(before).get('SAVINGS') ?? 0n), 1_234n);
+  assert.equal((last.get('SAVINGS') ?? 0n) - (between.get('SAVINGS') ?? 0n), 10_000n);
+  assert.equal((last.get('CORE_CARD') ?? 0n) - (balancesOf(before).get('CORE_CARD') ?? 0n), 501n);
+});
+
+test('shows every balance as zero before the first entry', async () => {
+  const { classes } = await trial(Date.parse('2000-01-03T12:00:00Z'));
+  assert.ok(classes.length > 0);
+  assert.ok(classes.every(({ debits, credits }) => cents(debits) === 0n && cents(credits) === 0n));
+});
+
+test('the flows of a period are the differences of its two trial balances', async () => {
+  const before = balancesOf(await trial());
+  now += 24 * 3_600_000;
+  await signIn();
+  const day = minuteOf(now).slice(0, 10);
+  await order('flow-1', 'a-1001-savings', 40);
+  await order('flow-2', 'a-1001-savings', 2.5);
+  await core.deliver([purchase('flow-card', { amount: -7.77 })]);
+  await core.deliver([{ ...purchase('flow-ach', { amount: 300 }), kind: 'ACH_CREDIT' }]);
+  const after = balancesOf(await trial());
+  const { status, body } = await viewer.get(`/ledger/flows?from=${day}&to=${day}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(
+    body.flows.find(({ to }: { to: string }) => to === 'SAVINGS'),
+    { from: 'CHECKING', to: 'SAVINGS', currency: 'USD', postings: 2, amount: '42.50' },
+  );
+  const moved = new Map<string, bigint>();
+  for (const { from, to, amount } of body.flows) {
+    moved.set(from, (moved.get(from) ?? 0n) - cents(amount));
+    moved.set(to, (moved.get(to) ?? 0n) + cents(amount));
+  }
+  assert.ok(moved.size >= 4, [...moved.keys()].join());
+  for (const [name, balance] of after)
+    assert.equal(balance - (before.get(name) ?? 0n), moved.get(name) ?? 0n, name);
+});
+
+test('a period of another day has no flow, and another institution sees its own ledger', async () => {
+  const { body } = await viewer.get('/ledger/flows?from=2026-01-05&to=2026-01-05');
+  assert.deepEqual(body.flows, []);
+  const other = await operatorOf(service, 'Demo viewer', 'harbor');
+  assert.deepEqual((await other.get('/ledger/flows')).body.flows, []);
+});
+
+test('refuses a moment that is in the future or no time, and a period that is reversed or too long', async () => {
+  for (const path of [
+    '/ledger/trial-balance?at=2027-01-01T00:00',
+    '/ledger/trial-balance?at=2026-02-30T00:00',
+    '/ledger/trial-balance?at=2026-02-03T25:00',
+    '/ledger/trial-balance?at=yesterday',
+    '/ledger/flows?from=2026-11-18&to=2026-11-17',
+    '/ledger/flows?from=2026-10-01&to=2026-11-01',
+    '/ledger/flows?from=2026-02-30',
+  ]) {
+    const { status, body } = await viewer.get(path);
+    assert.deepEqual([status, body.code], [400, 'invalid_request'], path);
+  }
+  assert.equal((await viewer.get('/ledger/flows?from=2026-10-01&to=2026-10-31')).status, 200);
+});
