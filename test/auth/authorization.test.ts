@@ -556,6 +556,7 @@ describe('pages in hostile hands', () => {
     const { opened } = start({ browser: planted });
     assert.equal((await enter(planted, await opened)).status, 303);
     assert.notEqual(planted.cookies.get(name), 'A'.repeat(43));
+    assert.match(planted.cookies.get(name) ?? '', /^[\w-]{43}$/, '256 bits');
   });
 
   test('a second sign-in in a browser ends the session before it', async () => {

@@ -203,6 +203,21 @@ describe('access tokens', () => {
     );
   });
 
+  it('logs each refused request with its code, its operation and the caller’s address', async () => {
+    for (const [token, code] of [
+      [scopelessToken, 'insufficient_scope'],
+      ['not.a.token', 'invalid_token'],
+    ] as const) {
+      const { headers } = await edge.client.get(accounts, { token });
+      const transactionId = headers.get('transactionId');
+      const find = () =>
+        edge.log.find((line) => line.transactionId === transactionId && line.msg === 'answered');
+      await eventually(code, async () => find() !== undefined);
+      assert.partialDeepStrictEqual(find(), { code, operation: 'listAccounts', address: '127.0.0.1' });
+      assert.ok(!JSON.stringify(edge.log).includes(token), 'no token');
+    }
+  });
+
   it('refuses to register or activate with a member’s token', async () => {
     for (const path of [register, '/digitalbanking/v1/customers/activate']) {
       const reply = await edge.client.post(path, { token: memberToken, json: {} });
