@@ -12,6 +12,8 @@ const patienceMillis = 120_000;
 
 export interface DemoService extends AsyncDisposable {
   readonly url: string;
+  /** Runs a command of the program beside the service. Its exit status does not count: findings have one too. */
+  run(...words: readonly string[]): Promise<void>;
 }
 
 /** The demo in a process and a folder of its own. The folder is removed at the end. */
@@ -19,8 +21,15 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
   const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-browser-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const env = { ...process.env, ...environment, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'error' };
+  const run = async (...words: readonly string[]) => {
+    await once(
+      spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'ignore', 'inherit'] }),
+      'exit',
+    );
+  };
   const child = spawn(process.execPath, [program, 'serve'], {
-    env: { ...process.env, ...environment, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'error' },
+    env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const end = async () => {
@@ -36,7 +45,7 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  return { url, [Symbol.asyncDispose]: end };
+  return { url, run, [Symbol.asyncDispose]: end };
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -2,7 +2,9 @@
 //
 // Every screen for every role, light and dark, on a phone and on a desktop. Journeys: two persons decide on a transfer by the keyboard; why a
 // member cannot sign in or pay; an event is sent again; a role that is taken away while its page is open; another institution; script in every text.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
@@ -20,7 +22,15 @@ const readers = [
   'Demo administrator',
 ] as const;
 /** An administrator sees nothing about members. */
-const aboutInstitution: readonly string[] = ['today', 'ledger', 'webhooks', 'operators', 'institution'];
+const aboutInstitution: readonly string[] = [
+  'today',
+  'ledger',
+  'breaks',
+  'breaks/1',
+  'webhooks',
+  'operators',
+  'institution',
+];
 const screens = [
   ['today', 'Today'],
   ['review', 'Review'],
@@ -31,6 +41,8 @@ const screens = [
   ['accounts/a-1002-checking', 'Share Draft'],
   ['search?text=walk-1', 'Search'],
   ['ledger', 'Ledger'],
+  ['breaks', 'Breaks'],
+  ['breaks/1', 'Break 1'],
   ['webhooks', 'Webhooks'],
   ['operators', 'Operators'],
   ['institution', 'Institution'],
@@ -51,6 +63,13 @@ async function order(url: string, transfer: Readonly<Record<string, unknown>>): 
     body: JSON.stringify({ fromAccountId: 'a-1002-checking', ...transfer }),
   });
   return ((await response.json()) as { status: string }).status;
+}
+
+/** A file of the core's balances, which are others than those here. */
+async function balancesOfCore(): Promise<string> {
+  const file = path.join(tmpdir(), `sharedraft-core-${process.pid}.csv`);
+  await writeFile(file, 'account_id,balance,currency_code\na-1002-checking,1.23,USD\n');
+  return file;
 }
 
 async function walk(browser: Browser, url: string, takesPictures: boolean): Promise<void> {
@@ -151,6 +170,32 @@ async function whyNot(browser: Browser, url: string): Promise<string[]> {
   return [...breaches, ...faults];
 }
 
+/** A break with the core: found by its class, taken over, with a note in its story; a viewer has no act. */
+async function worksOnBreak(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo teller');
+  await show(page, url, 'breaks');
+  await page.getByLabel('Class').selectOption('DUPLICATE');
+  await page.getByText('No break is open in this class.').waitFor();
+  await page.getByLabel('Class').selectOption('AMOUNT');
+  await page.getByRole('link', { name: '1', exact: true }).click();
+  await page.getByRole('button', { name: 'Take over' }).click();
+  await page.getByLabel('Reason').fill('I ask the core');
+  await page.getByRole('dialog').getByRole('button', { name: 'Take over' }).click();
+  await page.getByText('The owner is Demo teller.').waitFor();
+  await page.getByText('I ask the core').waitFor();
+  await page.getByRole('button', { name: 'Let go' }).waitFor();
+  const breaches = await breachesOf(page);
+  await page.context().close();
+  const viewer = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(viewer.page, url, 'Demo viewer');
+  await show(viewer.page, url, 'breaks/1');
+  await viewer.page.getByText('I ask the core').waitFor();
+  const acts = await viewer.page.getByRole('button', { name: /^(Take over|Let go|Note)$/ }).count();
+  await viewer.page.context().close();
+  return [...faults, ...breaches, ...(acts === 0 ? [] : ['a viewer sees acts on a break'])];
+}
+
 /** What a role does not allow is not shown, and the address of it says so. */
 async function notAllowed(browser: Browser, url: string): Promise<string[]> {
   const { page } = await openPage(browser, { viewport: sizes.desktop });
@@ -245,7 +290,7 @@ async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
   await page.route(/\/operations\/v1\//, async (route) => {
     const response = await route.fetch();
     const fixed =
-      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$/;
+      /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$/;
     const replaced = JSON.parse(await response.text(), function (name, value) {
       const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
       return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;
@@ -272,6 +317,15 @@ if (browser !== undefined) {
   const { url } = demo;
   await using hook = await startHook(url);
   await order(url, { id: 'walk-1', amount: 105.25, memo: 'Rent', toAccountId: 'a-1002-savings' });
+  await demo.run(
+    'reconcile',
+    '--institution',
+    'harbor',
+    '--core',
+    await balancesOfCore(),
+    '--as-of',
+    new Date().toISOString(),
+  );
   // Above 500.00 one person decides, above 1,500.00 two.
   const held = [
     await order(url, { id: 'walk-2', amount: 1750, memo: 'Boat repair', toAccountId: 'a-1001-checking' }),
@@ -285,6 +339,7 @@ if (browser !== undefined) {
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
+  await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
   await journey('the audit shows the approvals', () => audit(browser, url));
   await journey('the figures of today follow', () => live(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));

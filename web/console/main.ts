@@ -6,6 +6,8 @@ import '../design/theme.ts';
 import { sentenceOf } from './operations.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AuditScreen } from './screens/audit.ts';
+import { BreakScreen } from './screens/breaks/break.ts';
+import { BreaksScreen } from './screens/breaks/breaks.ts';
 import { InstitutionScreen } from './screens/institution.ts';
 import { LedgerScreen } from './screens/ledger/ledger.ts';
 import { MemberScreen } from './screens/member.ts';
@@ -50,6 +52,10 @@ function Current() {
         : html`<${MemberScreen} key=${id} personId=${id} />`;
     case 'accounts':
       return html`<${AccountScreen} key=${id} accountId=${id ?? ''} />`;
+    case 'breaks':
+      return id === undefined
+        ? html`<${BreaksScreen} query=${query} />`
+        : html`<${BreakScreen} key=${id} breakId=${id} />`;
     case 'ledger':
       return html`<${LedgerScreen} key=${query.toString()} query=${query} />`;
     case 'search':

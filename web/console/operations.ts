@@ -232,6 +232,26 @@ export interface Today {
   readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };
 }
 
+export interface Break {
+  readonly id: string;
+  readonly class: string;
+  readonly accountId: string;
+  /** The core's amount minus the one here. */
+  readonly difference: string;
+  readonly currencyCode: string;
+  readonly transactionId?: string;
+  readonly transferId?: string;
+  readonly asOf?: string;
+  readonly owner?: string;
+  readonly openedAt: string;
+  readonly closedAt?: string;
+  readonly closedBy?: string;
+}
+
+export interface ShownBreak extends Break {
+  readonly story: readonly { readonly at: string; readonly author: string | null; readonly note: string }[];
+}
+
 interface Figures {
   readonly currency: string;
   readonly debits: string;

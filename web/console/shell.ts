@@ -13,6 +13,7 @@ const links = [
   { screen: 'transfers', label: 'Transfers', right: 'members:read' },
   { screen: 'members', label: 'Members', right: 'members:read' },
   { screen: 'ledger', label: 'Ledger', right: 'institution:read' },
+  { screen: 'breaks', label: 'Breaks', right: 'institution:read' },
   { screen: 'webhooks', label: 'Webhooks', right: 'institution:read' },
   { screen: 'audit', label: 'Audit', right: 'audit:read' },
   { screen: 'operators', label: 'Operators', right: 'institution:read' },

@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
+import { addressOf } from '../../../common/router.ts';
+import { Amount, Badge, Notice } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { type Act, ActButton } from '../../act.ts';
+import { wordOf } from '../../format.ts';
+import { Moment } from '../../moment.ts';
+import { act, pathOf, read, type ShownBreak } from '../../operations.ts';
+import { ask, may, session } from '../../session.ts';
+import { Screen, Stateful } from '../../shell.ts';
+import { AccountOf, ageOf } from './breaks.ts';
+
+/** One break with its story. */
+export function BreakScreen({ breakId }: { breakId: string }) {
+  const path = pathOf`/breaks/${breakId}`;
+  const { state, again } = useLoad(() => ask(() => read<ShownBreak>(path)), [breakId]);
+  const [result, setResult] = useState<string>();
+  const done = () => {
+    setResult('It stands in the story.');
+    again();
+  };
+  const acts =
+    state.kind === 'ready' &&
+    may('breaks:work') &&
+    actsOf(path, state.value).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
+  return html`<${Screen} title=${`Break ${breakId}`} lead=${state.kind === 'ready' ? wordOf(state.value.class) : undefined} acts=${acts}>
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the break" again=${again}>
+      ${(one: ShownBreak) => html`<${Facts} of=${one} /><${Story} of=${one} />`}
+    <//>
+  <//>`;
+}
+
+/** A closed break takes notes only. */
+function actsOf(path: string, { owner, closedAt }: ShownBreak): Act<ShownBreak>[] {
+  const own = session.value?.name;
+  const change = (verb: string, effect: string, to: { readonly owner?: string | null }): Act<ShownBreak> => ({
+    verb,
+    effect,
+    run: (note) => act<ShownBreak>(path, { ...to, note }, 'PATCH'),
+  });
+  const note = change('Note', 'The reason that you write is a line of the story.', {});
+  if (closedAt !== undefined || own === undefined) return [note];
+  const owning =
+    owner === own
+      ? change('Let go', 'Nobody looks after the break any more. The reason stands in the story.', {
+          owner: null,
+        })
+      : change('Take over', 'You are the owner of the break. The reason stands in the story.', {
+          owner: own,
+        });
+  return [owning, note];
+}
+
+function Facts({ of: one }: { of: ShownBreak }) {
+  const { transactionId, transferId, closedAt, closedBy } = one;
+  return html`<section class="card" aria-labelledby="facts">
+    <header><h2 id="facts">Difference</h2><${Badge} kind=${closedAt ? 'good' : 'warn'}>${closedAt ? 'closed' : 'open'}<//></header>
+    <div class="body"><dl class="facts">
+      <dt>The core’s amount minus the one here</dt>
+      <dd><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} /></dd>
+      <dt>Account</dt><dd><${AccountOf} of=${one} /></dd>
+      ${transactionId && html`<dt>Posting of the core</dt><dd>${transactionId}</dd>`}
+      ${transferId && html`<dt>Transfer</dt><dd>${may('members:read') ? html`<a href=${addressOf('transfers', transferId)}>${transferId}</a>` : transferId}</dd>`}
+      ${one.asOf && html`<dt>Balances compared at</dt><dd><${Moment} at=${one.asOf} /></dd>`}
+      <dt>Owner</dt><dd>${one.owner ?? 'none'}</dd>
+      <dt>Opened</dt><dd><${Moment} at=${one.openedAt} /></dd>
+      <dt>Age</dt><dd>${ageOf(one)}</dd>
+      ${closedAt && html`<dt>Closed</dt><dd><${Moment} at=${closedAt} />, ${wordOf(closedBy)}</dd>`}
+    </dl></div>
+  </section>`;
+}
+
+function Story({ of: { story } }: { of: ShownBreak }) {
+  return html`<section class="card" aria-labelledby="story">
+    <header><h2 id="story">Story</h2></header>
+    <ol class="list">${story.map(
+      ({ at, author, note }, place) => html`<li class="row" key=${place}>
+        <span class="first">${note}</span><span class="second"><${Moment} at=${at} /></span>
+        <span class="second">${author ?? 'The service'}</span>
+      </li>`,
+    )}</ol>
+  </section>`;
+}
