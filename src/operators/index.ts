@@ -24,6 +24,7 @@ export {
   type SignedInOperator,
   signOut,
 } from './access/sessions.ts';
+export { balanceHistory } from './accounts/balance-history.ts';
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';

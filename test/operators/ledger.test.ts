@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { readSums } from '../../src/operators/ledger/bounded-read.ts';
+import { Problem } from '../../src/shared/problem.ts';
+import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
 import { type Connector, connectorOf, purchase } from '../support/core.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { demoAddress, operatorOf, type TestOperator } from '../support/operators.ts';
@@ -33,6 +36,7 @@ interface Class {
   readonly balance: string;
 }
 
+const nextDay = (day: string) => new Date(Date.parse(day) + 24 * 3_600_000).toISOString().slice(0, 10);
 const cents = (amount: string) => BigInt(amount.replace('.', ''));
 /** The minute on the clocks of the institution, which is in New York. */
 const minuteOf = (at: number) => new Date(at - 5 * 3_600_000).toISOString().slice(0, 16);
@@ -114,6 +118,56 @@ test('the flows of a period are the differences of its two trial balances', asyn
   assert.ok(moved.size >= 4, [...moved.keys()].join());
   for (const [name, balance] of after)
     assert.equal(balance - (before.get(name) ?? 0n), moved.get(name) ?? 0n, name);
+});
+
+test('the balances of the last days end with that of now, and days before the first entry are left out', async () => {
+  const before = (await viewer.get('/accounts/a-1001-savings')).body.balance;
+  const yesterday = minuteOf(now).slice(0, 10);
+  now += 24 * 3_600_000;
+  await signIn();
+  await order('history-1', 'a-1001-savings', 0.07);
+  const { status, body } = await viewer.get('/accounts/a-1001-savings/balances?days=10');
+  assert.equal(status, 200, JSON.stringify(body));
+  const [last, midnight, ...earlier] = body.balances.toReversed();
+  assert.equal(last.before, new Date(now).toISOString());
+  assert.equal(cents(last.balance), cents(before) + 7n);
+  // The day ends at midnight in New York.
+  assert.deepEqual(midnight, { before: `${nextDay(yesterday)}T05:00:00.000Z`, balance: before });
+  assert.ok(earlier.length < 8, JSON.stringify(earlier));
+  for (const days of [0, 367, 'x'])
+    assert.equal((await viewer.get(`/accounts/a-1001-savings/balances?days=${days}`)).status, 400);
+  const other = await operatorOf(service, 'Demo viewer', 'harbor');
+  assert.equal((await other.get('/accounts/a-1002-mortgage/balances')).status, 404);
+  const [entry] = await service.db.superuser<{ reason: string; operator: string }>(
+    `select reason, operator from audit_entries where action = 'account.read' and reason = 'balances' order by audit_key desc limit 1`,
+  );
+  assert.deepEqual(entry, { reason: 'balances', operator: 'Demo viewer' });
+});
+
+test('a sum that the database ends after its time is refused with advice, and any other failure stays what it is', async () => {
+  const { database } = service.service.context;
+  const failing = (code: string) => ({
+    ...{ advice: 'Choose a later moment.' },
+    read: (db: Queryable) =>
+      db.query({
+        name: `test_raise_${code}`,
+        text: `do $$ begin raise exception using errcode = '${code}'; end $$`,
+      }),
+  });
+  const institutionId = 1 as InstitutionId;
+  await assert.rejects(readSums(database, institutionId, failing('57014')), {
+    code: 'act_refused',
+    message: 'act_refused: It took more than ten seconds to read this. Choose a later moment.',
+  });
+  await assert.rejects(
+    readSums(database, institutionId, failing('22012')),
+    (error) => !(error instanceof Problem),
+  );
+});
+
+test('the balance of a debt is positive', async () => {
+  const { body } = await viewer.get('/accounts/a-1002-mortgage/balances?days=1');
+  assert.equal(body.balances.at(-1).balance, (await viewer.get('/accounts/a-1002-mortgage')).body.balance);
 });
 
 test('a period of another day has no flow, and another institution sees its own ledger', async () => {

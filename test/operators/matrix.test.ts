@@ -72,6 +72,7 @@ const matrix: Readonly<Record<string, string>> = {
   eraseMember: administrator,
   showAccount: personalId,
   listEntries: personalId,
+  showBalances: personalId,
   showAccountLimits: personalId,
   restrictAccount: teller,
   closeAccount: administrator,

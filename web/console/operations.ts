@@ -175,6 +175,12 @@ export interface Entry {
   readonly transferId: string | null;
 }
 
+/** In the order of time; the last one is now. */
+export interface BalanceHistory {
+  readonly currency: string;
+  readonly balances: readonly { readonly before: string; readonly balance: string }[];
+}
+
 export interface Limit {
   readonly limitKey: string;
   readonly subject: string;

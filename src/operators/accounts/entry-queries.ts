@@ -30,3 +30,25 @@ export async function selectEntriesBefore(
 ): Promise<LedgerEntryRow[]> {
   return (await db.query<LedgerEntryRow>(before, [db.institutionId, accountKey, seq, limit])).rows;
 }
+
+const balancesBefore = sql(
+  'operators_balances_before',
+  `select m.moment, e.posted_after as balance
+   from unnest($3::timestamptz[]) as m (moment)
+   join entries e on e.institution_id = $1 and e.account_key = $2 and e.seq = (select entries_before($1, $2, m.moment))
+   order by m.moment`,
+);
+
+/** The balance of an account just before each moment, in their order. A moment before the first entry has no row. */
+export async function selectBalancesBefore(
+  db: Queryable,
+  accountKey: bigint,
+  moments: readonly Date[],
+): Promise<{ readonly moment: Date; readonly balance: bigint }[]> {
+  const { rows } = await db.query<{ readonly moment: Date; readonly balance: bigint }>(balancesBefore, [
+    db.institutionId,
+    accountKey,
+    moments,
+  ]);
+  return rows;
+}

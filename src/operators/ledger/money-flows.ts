@@ -9,6 +9,7 @@ import {
 import { formatMinor } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database } from '../../storage/index.ts';
+import { readSums } from './bounded-read.ts';
 import { selectFlows } from './ledger-queries.ts';
 
 /** Every transfer of the period is read, so its length has a bound. */
@@ -17,7 +18,7 @@ const usualDays = 7;
 
 /**
  * The money that moved between classes of accounts: completed transfers that were ordered on these days, and postings that the core
- * sent on them. Both days count; the last seven without them. Problem `invalid_request`.
+ * sent on them. Both days count; the last seven without them. Problems `invalid_request` and `act_refused`.
  */
 export async function moneyFlows(
   {
@@ -39,7 +40,10 @@ export async function moneyFlows(
     since: instantOf(from, '00:00', timeZone),
     until: instantOf(addDays(to, 1), '00:00', timeZone),
   };
-  const rows = await database.read(institutionId, (db) => selectFlows(db, period));
+  const rows = await readSums(database, institutionId, {
+    read: (db) => selectFlows(db, period),
+    advice: 'Choose fewer days.',
+  });
   return {
     from,
     to,

@@ -2,11 +2,13 @@ import { type BusinessTime, type Institution, instantOf } from '../../institutio
 import { formatMinor } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database } from '../../storage/index.ts';
+import { readSums } from './bounded-read.ts';
 import { selectClassBalances } from './ledger-queries.ts';
 
 /**
  * The debit and credit balances of each class of accounts, with everything that was recorded before a minute of the institution's clock;
- * without one, everything until now. The totals of a currency are equal. Problem `invalid_request`.
+ * without one, everything until now. The totals of a currency are equal. Problems `invalid_request` and
+ * `act_refused`.
  */
 export async function trialBalance(
   { database, clock, businessTime }: Deps,
@@ -17,7 +19,10 @@ export async function trialBalance(
   const before = minute === undefined ? null : instantOfMinute(minute, timeZone);
   if (before !== null && before > now)
     throw new Problem('invalid_request', 'The moment is in the future. Leave `at` out for now.');
-  const rows = await database.read(institutionId, (db) => selectClassBalances(db, before));
+  const rows = await readSums(database, institutionId, {
+    read: (db) => selectClassBalances(db, before),
+    advice: 'Choose a later moment.',
+  });
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return {
     at: before ?? now,

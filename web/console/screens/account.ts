@@ -11,6 +11,7 @@ import { act, type Entry, pathOf, read, type ShownAccount } from '../operations.
 import { PagedTable } from '../paged-table.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
+import { BalanceChart } from './ledger/balance-chart.ts';
 import { Limits } from './limits.ts';
 
 export function AccountScreen({ accountId }: { accountId: string }) {
@@ -30,7 +31,7 @@ export function AccountScreen({ accountId }: { accountId: string }) {
   return html`<${Screen} title=${title} lead=${accountId} acts=${acts}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the account" again=${again}>
-      ${(account: ShownAccount) => html`<${Facts} account=${account} /><${Limits} path=${pathOf`/accounts/${account.accountId}/limits`} /><${Entries} account=${account} />`}
+      ${(account: ShownAccount) => html`<${Facts} account=${account} /><${Limits} path=${pathOf`/accounts/${account.accountId}/limits`} /><${BalanceChart} accountId=${account.accountId} /><${Entries} account=${account} />`}
     <//>
   <//>`;
 }

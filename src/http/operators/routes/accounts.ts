@@ -1,5 +1,6 @@
 import * as Type from 'typebox/type';
 import {
+  balanceHistory,
   closeAccount,
   institutionOf,
   limitDocument,
@@ -18,6 +19,7 @@ import {
   flag,
   moment,
   oneOf,
+  optional,
   orNull,
   reason,
   shape,
@@ -58,6 +60,18 @@ export const accountOperations: readonly OperatorOperation[] = [
     positionWords: 1,
     handle: (deps, { institutionId, params, page, origin }) =>
       listEntries(deps, institutionId, { accountId: params.accountId, page, origin }),
+  }),
+  operatorOperation({
+    operationId: 'showBalances',
+    method: 'GET',
+    path: '/accounts/{accountId}/balances',
+    right: 'members:read',
+    summary:
+      'The balance of an account at the end of each of the last days, and now. The audit records the read.',
+    query: Type.Object({ days: optional(Type.Integer({ minimum: 1, maximum: 366 })) }),
+    response: shape({ currency: text, balances: Type.Array(shape({ before: moment, balance: amount })) }),
+    handle: async (deps, { institutionId, params: { accountId }, query: { days = 90 }, origin }) =>
+      balanceHistory(deps, await institutionOf(deps, institutionId), { accountId, days, origin }),
   }),
   operatorOperation({
     operationId: 'showAccountLimits',
