@@ -88,6 +88,19 @@ test('the trial balance of a minute stays as it was after money has moved, and e
   assert.equal((last.get('CORE_CARD') ?? 0n) - (balancesOf(before).get('CORE_CARD') ?? 0n), 501n);
 });
 
+test('finds the balance of a minute before more entries than the walk back reads', async () => {
+  now += 120_000;
+  const quiet = balancesOf(await trial());
+  const minute = now + 60_000;
+  now += 120_000;
+  // One account has 70 entries since the minute: a short walk back ends before it.
+  const lines = Array.from({ length: 70 }, (_, place) => purchase(`busy-${place}`, { amount: -0.01 }));
+  await core.deliver(lines);
+  const busy = balancesOf(await trial());
+  assert.equal((busy.get('CHECKING') ?? 0n) - (quiet.get('CHECKING') ?? 0n), -70n);
+  assert.deepEqual(balancesOf(await trial(minute)), quiet);
+});
+
 test('shows every balance as zero before the first entry', async () => {
   const { classes } = await trial(Date.parse('2000-01-03T12:00:00Z'));
   assert.ok(classes.length > 0);
