@@ -36,6 +36,9 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showToday: 'nothing about a member',
   showReconcile: 'nothing about a member',
   showSystem: 'nothing about a member',
+  // Sums of many accounts.
+  showTrialBalance: 'nothing about a member',
+  showFlows: 'nothing about a member',
   showCore: 'nothing about a member',
   // Ids and amounts, as the list of the command line.
   listOpenInstructions: 'nothing about a member',
@@ -146,6 +149,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   eraseMember: { by: administrator, path: '/members/PERSON/erase', body: reason, leaves: [] },
   showAccount: { by: teller, path: account, leaves: ['account.read'] },
   listEntries: { by: teller, path: `${account}/entries`, leaves: ['account.read'] },
+  showBalances: { by: teller, path: `${account}/balances`, leaves: ['account.read'] },
   showAccountLimits: { by: teller, path: `${account}/limits`, leaves: ['account.read'] },
   restrictAccount: {
     by: teller,
