@@ -1,12 +1,14 @@
 /*
  * The cost of taking the core's transactions, relative to COPY of the rows that are written for them:
  *
- *   node bench/core-transactions.ts [LINES] [MEMBERS]     default 50000 lines on the accounts of 5000 members
+ *   node bench/core-transactions.ts [LINES] [MEMBERS] [TIMES]     default 50000 lines on the accounts of 5000 members, sent once
  *
  * Sends invented lines as one NDJSON stream to a service in a process of its own, and imports as many others from a file by the
  * command. COPY loads the rows that the stream has written (entries, transactions, events, balances) into plain, logged tables with
- * their primary keys and no other index or constraint. All three run one after another on one server. Peak memory is the largest
- * resident set of the process, from /proc, at each tenth of the stream.
+ * their primary keys and no other index or constraint. A second COPY loads the input file itself into a table of text, as the floor of
+ * any import. All run one after another on one server. Peak memory is the largest resident set of the process, from /proc, at each
+ * tenth of the stream. With TIMES, stream and file hold the same lines so many times over, and all but the first are repetitions: that
+ * shows the memory of long inputs.
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -28,6 +30,7 @@ import { count } from './stage.ts';
 
 const lines = Number(process.argv[2] ?? 50_000);
 const members = Number(process.argv[3] ?? 5_000);
+const total = lines * Number(process.argv[4] ?? 1);
 
 const service = await startTestService({ demo: false });
 const { context } = service.service;
@@ -80,12 +83,12 @@ async function stream(): Promise<void> {
   const answered = once(request, 'response').then(async ([response]) => {
     for await (const chunk of response) answer += chunk;
   });
-  for (let n = 0; n < lines; n += 500) {
+  for (let n = 0; n < total; n += 500) {
     let text = '';
-    for (let at = n; at < Math.min(n + 500, lines); at += 1)
-      text += `${JSON.stringify(fieldsOf('bench', at))}\n`;
+    for (let at = n; at < Math.min(n + 500, total); at += 1)
+      text += `${JSON.stringify(fieldsOf('bench', at % lines))}\n`;
     if (!request.write(text)) await once(request, 'drain');
-    if (n % Math.ceil(lines / 10) < 500) peaks.push(await peakMegabytes(launched.child.pid as number));
+    if (n % Math.ceil(total / 10) < 500) peaks.push(await peakMegabytes(launched.child.pid as number));
   }
   request.end();
   await answered;
@@ -137,23 +140,46 @@ async function copyRows(): Promise<{ rows: number; took: number }> {
   return { rows, took };
 }
 
+/** Returns the seconds of COPY of the input file as it is. */
+async function copyInput(file: string, columns: readonly string[]): Promise<number> {
+  const client = new pg.Client(service.db.owner);
+  await client.connect();
+  await client.query(`create table plain_input (${columns.map((name) => `${name} text`).join(', ')})`);
+  const took = await seconds(() =>
+    pipeline(
+      createReadStream(file),
+      client.query(copyFrom('copy plain_input from stdin with (format csv, header)')),
+    ),
+  );
+  await client.end();
+  return took;
+}
+
 const streamed = await seconds(stream);
 const copied = await copyRows();
 const header = Object.keys(fieldsOf('x', 0)).map((name) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );
-const text = Array.from({ length: lines }, (_, n) => Object.values(fieldsOf('file', n)).join(','));
-await writeFile(path.join(folder, 'transactions.csv'), `${header.join(',')}\n${text.join('\n')}\n`);
+function* csv() {
+  yield `${header.join(',')}\n`;
+  for (let n = 0; n < total; n += 1) yield `${Object.values(fieldsOf('file', n % lines)).join(',')}\n`;
+}
+const file = path.join(folder, 'transactions.csv');
+await writeFile(file, csv());
+const input = await copyInput(file, header);
 const imported = await seconds(importFile);
+const times = (took: number) =>
+  `${(took / copied.took).toFixed(1)} times COPY of the rows, ${(took / input).toFixed(0)} times COPY of the input`;
 process.stdout.write(
   [
-    `${count(lines)} lines on ${count(accounts.length)} accounts; load ${os
+    `${count(total)} lines, ${count(lines)} of them different, on ${count(accounts.length)} accounts; load ${os
       .loadavg()
       .map((one) => one.toFixed(1))
       .join(' ')}`,
     `COPY of the ${count(copied.rows)} rows written for them: ${copied.took.toFixed(1)} s`,
-    `NDJSON: ${streamed.toFixed(1)} s, ${(streamed / copied.took).toFixed(1)} times COPY; peak memory by tenths ${peaks.join(' ')} MB`,
-    `file: ${imported.toFixed(1)} s, ${(imported / copied.took).toFixed(1)} times COPY; peak memory ${filePeak} MB`,
+    `COPY of the input file: ${input.toFixed(2)} s`,
+    `NDJSON: ${streamed.toFixed(1)} s, ${times(streamed)}; peak memory by tenths ${peaks.join(' ')} MB`,
+    `file: ${imported.toFixed(1)} s, ${times(imported)}; peak memory ${filePeak} MB`,
     '',
   ].join('\n'),
 );

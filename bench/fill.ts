@@ -4,7 +4,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { loadConfig } from '../src/app/config.ts';
 import { type AppContext, openAppContext } from '../src/app/context.ts';
-import { createClient } from '../src/auth/index.ts';
+import { createClient, type Scope } from '../src/auth/index.ts';
 import { ownOrigin } from '../src/events/index.ts';
 import { insertInstitution } from '../src/institutions/index.ts';
 import { embeddedLogin, type InstitutionId, migrate, type SocketConnection } from '../src/storage/index.ts';
@@ -17,6 +17,8 @@ export interface Filling {
   readonly historyPerAccount: number;
   /** The members are spread over so many institutions; 1 by default. */
   readonly institutions?: number;
+  /** The core keeps the books of all institutions, with the policy WAIT. By default they are the service's own. */
+  readonly record?: 'core';
 }
 
 export const clientCredentials = {
@@ -24,6 +26,7 @@ export const clientCredentials = {
   clientSecret: 'bench-app-secret-of-no-use-elsewhere',
 };
 const floodClientId = 'bench-flood';
+const connectorId = 'bench-connector';
 /** Members with a token: one process's cache of verified tokens holds them all. */
 const signedIn = 10_000;
 const openingMinor = 100_000_000;
@@ -65,6 +68,7 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
       });
       institutionIds.push(institutionId);
     }
+    if (filling.record === 'core') await letCoresRecord(connection);
     await settleTables(connection);
 
     const { tokens } = context.auth;
@@ -89,22 +93,24 @@ export async function fill(connection: SocketConnection, filling: Filling): Prom
         ),
       );
     }
-    const floodToken = await tokens.issue(
-      {
-        institutionId: institutionIds[0] as InstitutionId,
-        scopes,
-        clientEpoch: 0,
-        clientId: floodClientId,
-        use: 'client',
-      },
-      lifetimeSeconds,
-    );
+    const clientToken = (clientId: string, of: readonly Scope[]) =>
+      tokens.issue(
+        {
+          institutionId: institutionIds[0] as InstitutionId,
+          scopes: of,
+          clientEpoch: 0,
+          clientId,
+          use: 'client',
+        },
+        lifetimeSeconds,
+      );
     return {
       tokens: bearers,
       step,
       accounts: filling.members * accountsPerMember,
       accountsPerInstitution: perInstitution * accountsPerMember,
-      floodToken,
+      floodToken: await clientToken(floodClientId, scopes),
+      connectorToken: await clientToken(connectorId, connectorScopes),
     };
   } finally {
     await context.close();
@@ -141,11 +147,23 @@ async function openInstitution({ database, auth }: AppContext, index: number): P
   };
   const secret = clientCredentials.clientSecret;
   await createClient(auth, { ...client, clientId: clientIdOf(index), secret }, ownOrigin());
-  if (index === 0) await createClient(auth, { ...client, clientId: floodClientId }, ownOrigin());
+  if (index === 0) {
+    await createClient(auth, { ...client, clientId: floodClientId }, ownOrigin());
+    await createClient(auth, { ...client, clientId: connectorId, scopes: connectorScopes }, ownOrigin());
+  }
   return institutionId;
 }
 
 const scopes = ['account:read', 'institution-users:read', 'transfer:read', 'transfer:write'] as const;
+const connectorScopes = ['core:read', 'core:write'] as const;
+
+async function letCoresRecord(connection: SocketConnection): Promise<void> {
+  const client = new pg.Client({ ...connection });
+  await client.connect();
+  await client.query("update institutions set record = 'core'");
+  await client.end();
+}
+
 /** Uses COPY, in key order, without triggers and policies: the rows are consistent by construction. */
 async function copyMembers(
   connection: SocketConnection,

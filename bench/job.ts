@@ -40,6 +40,8 @@ export interface People {
   readonly accountsPerInstitution: number;
   /** The token of the client that floods. */
   readonly floodToken: string;
+  /** The token of the core's connector. */
+  readonly connectorToken: string;
 }
 
 export const accountsPerMember = 10;

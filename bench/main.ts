@@ -14,6 +14,7 @@ import type { Pace } from './measure.ts';
 import { asTable, describeSetting, type Measured, writeResults } from './report.ts';
 import { cost } from './rows/cost.ts';
 import { institutions } from './rows/institutions.ts';
+import { instructions } from './rows/instructions.ts';
 import { fairness, overload } from './rows/overload.ts';
 import { account, accounts, fresh, page, profile, token } from './rows/reads.ts';
 import { moving, remembering, unchanged } from './rows/remembered.ts';
@@ -44,8 +45,8 @@ const rows = [
   start,
   workers,
 ];
-/** The rows `institutions` and `large` run by name only, because filling their tables takes long. */
-const selectable = [...rows, institutions, largeTables];
+/** These rows run by name only, because filling their tables takes long. */
+const selectable = [...rows, instructions, institutions, largeTables];
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
   allowPositionals: true,
@@ -55,7 +56,7 @@ if (values.help) {
 
 ${selectable.map(({ name, title }) => `  ${name.padEnd(10)} ${title}`).join('\n')}
 
-Without a ROW, all rows run except institutions, which takes two minutes, and large, which takes five.
+Without a ROW, all rows run except instructions, which takes a minute, institutions, which takes two, and large, which takes five.
 
 --quick runs each row for a second, to check that it works. Beside the table:
 

@@ -70,8 +70,8 @@ export class Stage implements AsyncDisposable {
 
   /** Filled once; `copy` names one of several with the same contents. */
   dataset(filling: Filling, copy = 'ours'): Promise<Dataset> {
-    const { members, historyPerAccount, institutions = 1 } = filling;
-    const name = `bench_${members}_${historyPerAccount}_${institutions}_${copy}`;
+    const { members, historyPerAccount, institutions = 1, record = 'own' } = filling;
+    const name = `bench_${members}_${historyPerAccount}_${institutions}_${record}_${copy}`;
     return once(this.#datasets, name, async () => {
       this.say(
         `filling a database: ${count(members)} members of ${count(institutions)} institutions, ${count(members * 10)} accounts, ${count(members * 5 * historyPerAccount)} transfers`,
