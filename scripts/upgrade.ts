@@ -4,7 +4,7 @@
 //
 // `--from`: a commit or a tag; without it the newest tag. `--members`: members of the invented institution that the migrations walk
 // through. The old version runs from a worktree, with the packages of this one. Exits with 1 if a request failed.
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -61,6 +61,8 @@ async function command(cwd: string, ...words: string[]): Promise<void> {
   if ((await exitOf(child)) !== 0) throw new Error(`${words.join(' ')} failed`);
 }
 
+const servers: ChildProcess[] = [];
+
 async function serve(cwd: string) {
   const port = await freePort();
   const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
@@ -68,6 +70,7 @@ async function serve(cwd: string) {
     env: { ...environment, PORT: port },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  servers.push(child);
   let output = '';
   child.stdout.on('data', (chunk) => {
     output = `${output}${chunk}`.slice(-100_000);
@@ -197,6 +200,7 @@ try {
   next.child.kill('SIGTERM');
   await exitOf(next.child);
 } finally {
+  for (const server of servers) server.kill('SIGKILL');
   await postgres.stop();
   git('worktree', 'remove', '--force', old);
   await rm(parent, { recursive: true, force: true });

@@ -12,6 +12,7 @@ import {
 import type { CommandOrigin } from '../../../events/index.ts';
 import { readMoment } from '../../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { keepHeapSmall } from '../../heap.ts';
 import { importTransactionsFile } from './import-transactions.ts';
 import { progressTo } from './progress.ts';
 import { refuseOtherFile, writeRejects } from './rejects-file.ts';
@@ -64,6 +65,7 @@ export function importCommand(): Command {
       'allow removals of more than 20 rows that are also more than one in a hundred',
     )
     .action(async (given: string, options: Options) => {
+      keepHeapSmall();
       await withContext(async (context, origin) => {
         const isFile = await stat(given).then(
           (found) => found.isFile(),

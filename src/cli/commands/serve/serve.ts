@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { styleText } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
 import { Command } from 'commander';
 import { type Config, loadConfig, readEnvironment } from '../../../app/config.ts';
 import type { AppContext } from '../../../app/context.ts';
@@ -13,6 +12,7 @@ import { listInstitutions } from '../../../institutions/index.ts';
 import { giveWay } from '../../../shared/process/helper-threads.ts';
 import { within } from '../../../shared/within.ts';
 import { say } from '../../command.ts';
+import { keepHeapSmall } from '../../heap.ts';
 import { serveAsWorker, serveByWorkers } from './serve-by-workers.ts';
 
 const parentWatchMillis = 250;
@@ -20,12 +20,6 @@ const parentWatchMillis = 250;
 const stopPatienceMillis = 30_000;
 /** For log lines that are not read yet. */
 const lastWordsMillis = 1_000;
-
-/**
- * V8 collects garbage once the heap has grown by a third, and first at 40 MB; by default it grew to four times the memory in
- * use. Young collections copy little, so their helper threads cost more than they save (bench/NOTES.md).
- */
-const heapFlags = ['--heap-growing-percent=30', '--initial-old-space-size=40', '--no-parallel-scavenge'];
 
 export function serveCommand(): Command {
   return (
@@ -42,7 +36,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(): Promise<void> {
-  for (const flag of heapFlags) setFlagsFromString(flag);
+  keepHeapSmall();
   giveWay('v8');
   keepServingUnheard();
   const { config, secrets } = loadConfig(await readEnvironment());
