@@ -170,7 +170,7 @@ async function whyNot(browser: Browser, url: string): Promise<string[]> {
   return [...breaches, ...faults];
 }
 
-/** A break with the core: found by its class, taken over, with a note in its story; a viewer has no act. */
+/** A break with the core: found by its class, taken over, with a note in its story, adjusted by two persons; a viewer has no act. */
 async function worksOnBreak(browser: Browser, url: string): Promise<string[]> {
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo teller');
@@ -191,8 +191,21 @@ async function worksOnBreak(browser: Browser, url: string): Promise<string[]> {
   await signIn(viewer.page, url, 'Demo viewer');
   await show(viewer.page, url, 'breaks/1');
   await viewer.page.getByText('I ask the core').waitFor();
-  const acts = await viewer.page.getByRole('button', { name: /^(Take over|Let go|Note)$/ }).count();
+  const acts = await viewer.page.getByRole('button', { name: /^(Take over|Let go|Note|Adjust)$/ }).count();
   await viewer.page.context().close();
+  for (const [name, result] of [
+    ['Demo approver', 'Your adjustment is noted. Another person must decide the same.'],
+    ['Second demo approver', 'The difference is posted, and the break is closed.'],
+  ] as const) {
+    const approver = await openPage(browser, { viewport: sizes.desktop });
+    await signIn(approver.page, url, name);
+    await show(approver.page, url, 'breaks/1');
+    await approver.page.getByRole('button', { name: 'Adjust' }).click();
+    await approver.page.getByLabel('Reason').fill('The core is right');
+    await approver.page.getByRole('dialog').getByRole('button', { name: 'Adjust' }).click();
+    await approver.page.getByText(result).waitFor();
+    await approver.page.context().close();
+  }
   return [...faults, ...breaches, ...(acts === 0 ? [] : ['a viewer sees acts on a break'])];
 }
 

@@ -75,6 +75,8 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     body: { note: 'asked the core' },
     leaves: ['core.break_changed'],
   },
+  // Its account is not here; test/operators/adjust-break.test.ts adjusts one.
+  adjustBreak: { by: approver, path: '/breaks/BREAK/adjust', body: reason, leaves: [] },
   changeClient: {
     by: administrator,
     path: '/clients/harbor-app',

@@ -43,6 +43,7 @@ const matrix: Readonly<Record<string, string>> = {
   listBreaks: all,
   showBreak: anyId,
   changeBreak: breaks,
+  adjustBreak: approver,
   listClients: all,
   changeClient: administrator,
   rotateClientSecret: administrator,

@@ -1,5 +1,11 @@
 import * as Type from 'typebox/type';
-import { breakClasses, changeBreak, findBreak, listBreaks } from '../../../core-connection/index.ts';
+import {
+  adjustBreak,
+  breakClasses,
+  changeBreak,
+  findBreak,
+  listBreaks,
+} from '../../../core-connection/index.ts';
 import { breakDocument } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
@@ -20,6 +26,7 @@ import {
   shape,
   text,
   whole,
+  withReason,
 } from '../shapes.ts';
 
 const Break = shape({
@@ -95,9 +102,9 @@ export const coreOperations: readonly OperatorOperation[] = [
     summary: 'A break with its story.',
     response: Type.Intersect([Break, shape({ story: Type.Array(anything) })]),
     async handle({ database }, { institutionId, params: { breakId } }) {
-      return /^[1-9][0-9]{0,17}$/.test(breakId)
-        ? withStory(await findBreak(database, institutionId, BigInt(breakId)))
-        : undefined;
+      const breakKey = keyOf(breakId);
+      if (breakKey === undefined) return undefined;
+      return withStory(await findBreak(database, institutionId, breakKey));
     },
   }),
   operatorOperation({
@@ -109,16 +116,59 @@ export const coreOperations: readonly OperatorOperation[] = [
     body: body({ owner: optional(orNull(line(128))), note: optional(reason) }),
     response: Type.Intersect([Break, shape({ story: Type.Array(anything) })]),
     async handle(deps, { institutionId, operator, params: { breakId }, body: change, origin }) {
-      if (!/^[1-9][0-9]{0,17}$/.test(breakId)) return undefined;
+      const breakKey = keyOf(breakId);
+      if (breakKey === undefined) return undefined;
       if (Object.keys(change).length === 0)
         throw new Problem('invalid_request', 'Name an owner, a note or both.');
       const author = { name: operator.name, origin };
-      const changed = await changeBreak(deps, institutionId, { breakKey: BigInt(breakId), change, author });
+      const changed = await changeBreak(deps, institutionId, { breakKey, change, author });
       if (changed === 'closed') throw new Problem('act_refused', 'The break is closed. It takes notes only.');
       return withStory(changed);
     },
   }),
+  operatorOperation({
+    operationId: 'adjustBreak',
+    method: 'POST',
+    path: '/breaks/{breakId}/adjust',
+    right: 'transfers:decide',
+    summary:
+      'Post the difference of an account’s break here, and close the break. Under dual control two persons do this once each.',
+    body: withReason,
+    response: shape({
+      outcome: oneOf(['DONE', 'PROPOSED']),
+      proposedBy: optional(text),
+      expiresAt: optional(moment),
+    }),
+    async handle(deps, { institutionId, params: { breakId }, body: { reason: why }, origin }) {
+      const breakKey = keyOf(breakId);
+      if (breakKey === undefined) return undefined;
+      const outcome = await adjustBreak(deps, institutionId, { breakKey, reason: why, origin });
+      switch (outcome.kind) {
+        case 'unknown':
+          return undefined;
+        case 'adjusted':
+          return { outcome: 'DONE' };
+        case 'proposed': {
+          const { proposedBy, expiresAt } = outcome;
+          return { outcome: 'PROPOSED', proposedBy, expiresAt };
+        }
+        default:
+          throw new Problem('act_refused', notAdjusted[outcome.kind]);
+      }
+    },
+  }),
 ];
+
+const notAdjusted = {
+  closed: 'The break is closed.',
+  not_of_an_account:
+    'The break is not a lasting difference of an account that is here: it closes by what the core still sends or decides.',
+  outdated: 'Postings of the core have arrived since the break was found. Compare the balances again first.',
+} as const;
+
+function keyOf(breakId: string): bigint | undefined {
+  return /^[1-9][0-9]{0,17}$/.test(breakId) ? BigInt(breakId) : undefined;
+}
 
 function withStory(found: Awaited<ReturnType<typeof findBreak>>) {
   return found && { ...breakDocument(found), story: found.story };

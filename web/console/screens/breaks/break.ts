@@ -6,7 +6,7 @@ import { html } from '../../../design/html.ts';
 import { type Act, ActButton } from '../../act.ts';
 import { wordOf } from '../../format.ts';
 import { Moment } from '../../moment.ts';
-import { act, pathOf, read, type ShownBreak } from '../../operations.ts';
+import { act, type Decided, pathOf, read, type ShownBreak } from '../../operations.ts';
 import { ask, may, session } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { AccountOf, ageOf } from './breaks.ts';
@@ -16,14 +16,16 @@ export function BreakScreen({ breakId }: { breakId: string }) {
   const path = pathOf`/breaks/${breakId}`;
   const { state, again } = useLoad(() => ask(() => read<ShownBreak>(path)), [breakId]);
   const [result, setResult] = useState<string>();
-  const done = () => {
-    setResult('It stands in the story.');
+  const done = (words: string) => {
+    setResult(words);
     again();
   };
   const acts =
     state.kind === 'ready' &&
-    may('breaks:work') &&
-    actsOf(path, state.value).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
+    [
+      ...(may('breaks:work') ? actsOf(path, state.value) : []),
+      ...(may('transfers:decide') ? adjustmentOf(path, state.value) : []),
+    ].map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
   return html`<${Screen} title=${`Break ${breakId}`} lead=${state.kind === 'ready' ? wordOf(state.value.class) : undefined} acts=${acts}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the break" again=${again}>
@@ -33,12 +35,15 @@ export function BreakScreen({ breakId }: { breakId: string }) {
 }
 
 /** A closed break takes notes only. */
-function actsOf(path: string, { owner, closedAt }: ShownBreak): Act<ShownBreak>[] {
+function actsOf(path: string, { owner, closedAt }: ShownBreak): Act<string>[] {
   const own = session.value?.name;
-  const change = (verb: string, effect: string, to: { readonly owner?: string | null }): Act<ShownBreak> => ({
+  const change = (verb: string, effect: string, to: { readonly owner?: string | null }): Act<string> => ({
     verb,
     effect,
-    run: (note) => act<ShownBreak>(path, { ...to, note }, 'PATCH'),
+    async run(note) {
+      await act<ShownBreak>(path, { ...to, note }, 'PATCH');
+      return 'It stands in the story.';
+    },
   });
   const note = change('Note', 'The reason that you write is a line of the story.', {});
   if (closedAt !== undefined || own === undefined) return [note];
@@ -51,6 +56,33 @@ function actsOf(path: string, { owner, closedAt }: ShownBreak): Act<ShownBreak>[
           owner: own,
         });
   return [owning, note];
+}
+
+/** A lasting difference of an account is posted here; the service refuses any other. */
+function adjustmentOf(
+  path: string,
+  { closedAt, class: kind, transactionId, transferId }: ShownBreak,
+): Act<string>[] {
+  if (
+    closedAt !== undefined ||
+    transactionId ||
+    transferId ||
+    kind === 'TIMING' ||
+    kind === 'UNKNOWN_ACCOUNT'
+  )
+    return [];
+  return [
+    {
+      verb: 'Adjust',
+      effect: 'The difference is posted to the account, and the break is closed. The core’s balance counts.',
+      async run(reason) {
+        const { outcome } = await act<Decided>(`${path}/adjust`, { reason });
+        return outcome === 'PROPOSED'
+          ? 'Your adjustment is noted. Another person must decide the same.'
+          : 'The difference is posted, and the break is closed.';
+      },
+    },
+  ];
 }
 
 function Facts({ of: one }: { of: ShownBreak }) {
