@@ -63,15 +63,27 @@ async function settled(): Promise<void> {
   }, 'all events evaluated');
 }
 
+/** All alerts in the feed. The feed holds an event back while an older transaction runs, so this waits for the last one. */
 async function alertEvents() {
+  let events: Awaited<ReturnType<typeof feed>> = [];
+  await until(async () => {
+    const [row] = await service.db.superuser<{ count: bigint }>(
+      `select count(*) from outbox join institutions i using (institution_id) where i.code = 'lakeside'`,
+    );
+    events = await feed();
+    return BigInt(events.length) >= BigInt(row?.count ?? 0);
+  }, 'every event in the feed');
+  return events.filter(({ eventType }) => eventType === 'member.alert_raised');
+}
+
+async function feed() {
   const events = [];
   for (let from = 1; ; ) {
     const batch = await bank.events.read({ from, limit: 200 }).catch(() => ({ events: [] }));
-    if (batch.events.length === 0) break;
+    if (batch.events.length === 0) return events;
     events.push(...batch.events);
     from = (batch.events.at(-1)?.sequence ?? 0) + 1;
   }
-  return events.filter(({ eventType }) => eventType === 'member.alert_raised');
 }
 
 test('a transfer raises the alerts that the member chose, in the inbox and in the feed', async () => {

@@ -110,8 +110,11 @@ test('no request adds a series by its path, its method or its contents', async (
   await all();
   const series = [...(await read()).keys()];
   await all();
+  const added = [...(await read()).keys()].filter((name) => !series.includes(name));
+  // A background job may have run its first statement in between. A statement's name is fixed in the source.
+  const ofStatements = /^db_client_operation_duration_seconds_\w+\{db_query_summary="[a-z_]+"/;
   assert.deepEqual(
-    [...(await read()).keys()].filter((name) => !series.includes(name)),
+    added.filter((name) => !ofStatements.test(name)),
     [],
   );
   assert.ok(!series.some((name) => name.includes('invented-')));
