@@ -1911,9 +1911,9 @@ create table alerts (
   constraint alerts_pkey PRIMARY KEY (institution_id, user_key, alert_key),
   constraint alerts_once UNIQUE (institution_id, alert_id),
   constraint alerts_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text])),
+  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])),
   constraint alerts_channels_check CHECK (cardinality(channels) > 0),
-  constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text])))
+  constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])))
 );
 CREATE INDEX alerts_by_age ON alerts USING btree (institution_id, recorded_at);
 CREATE INDEX alerts_due ON alerts USING btree (institution_id, due_at) WHERE (released_at IS NULL);
@@ -2233,6 +2233,25 @@ create unlogged table staged_rejects (
 comment on table staged_rejects is 'Errors of the rows that an import leaves out, before they are listed in a file.';
 comment on column staged_rejects.column_name is 'Empty if the row has too few or too many values.';
 comment on column staged_rejects.expected is 'The end of the sentence that the operator reads; never a value of the row.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- devices
+
+create table user_devices (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  device_hash     bytea not null,
+  first_seen_at   timestamp with time zone not null,
+  last_seen_at    timestamp with time zone not null,
+  constraint user_devices_pkey PRIMARY KEY (institution_id, user_key, device_hash),
+  constraint user_devices_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint user_devices_hash CHECK (length(device_hash) = 32),
+  constraint user_devices_seen CHECK (last_seen_at >= first_seen_at)
+);
+CREATE INDEX user_devices_by_time ON user_devices USING btree (institution_id, last_seen_at);
+comment on table user_devices is 'Devices from which a member signed in with a password or a passkey, in the last 400 days.';
+comment on column user_devices.device_hash is 'Keyed hash of the browser''s cookie, of the app''s DPoP key, or of the device_id that the app sent.';
+comment on column user_devices.last_seen_at is 'To the day: a sign-in within a day of it does not write.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -5127,6 +5146,10 @@ alter table staged_rejects enable row level security, force row level security;
 create policy institution on staged_rejects using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on staged_rejects for select to sharedraft_backup using (true);
 
+alter table user_devices enable row level security, force row level security;
+create policy institution on user_devices using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on user_devices for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5230,3 +5253,4 @@ grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant insert, select, update on core_record_versions to sharedraft_service;
 grant delete, insert, select on staged_rejects to sharedraft_service;
+grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;

@@ -20,6 +20,8 @@ export interface TokenRequest {
   username?: string | undefined;
   /** Needed with `password`. */
   password?: string | undefined;
+  /** With `password`: the id that the app gave the device, at most 256 characters. The member gets an alert about a new one. With a DPoP proof, its key names the device instead. Without both, all devices of the app are one. */
+  device_id?: string | undefined;
   /** Required by the two assertion grants: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), with which a registered identity provider identifies the member. */
   assertion?: string | undefined;
   /** Required by `refresh_token`. */
@@ -670,7 +672,7 @@ export interface MemberAlert {
   /** The same at each delivery. */
   alertId: string;
   /** The reason. New values may be added. */
-  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | (string & {});
+  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | 'NEW_DEVICE' | (string & {});
   /** Time of the event that raised it. */
   timestamp: string;
   /** One or two sentences in the member’s language. */
@@ -1153,7 +1155,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.alert_raised. New values may be added. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised. New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */

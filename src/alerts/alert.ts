@@ -18,7 +18,7 @@ export const thresholdTypes: ReadonlySet<AccountAlertType> = new Set([
 ]);
 
 /** Alerts about the member's access. They cannot be switched off, and do not wait for the end of quiet hours. */
-export const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED'] as const;
+export const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED', 'NEW_DEVICE'] as const;
 export type SecurityAlertType = (typeof securityAlertTypes)[number];
 
 export const alertTypes = [...accountAlertTypes, ...securityAlertTypes] as const;

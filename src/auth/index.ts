@@ -91,6 +91,7 @@ export { addProvider, changeProvider, listProviders, removeProvider } from './pr
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
 export type { Browser, NewCookies } from './sessions/browser.ts';
+export { eraseDevices } from './sign-in/device-queries.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';
 export { tooManyLogins } from './sign-in/too-many-logins.ts';

@@ -7,6 +7,10 @@ import { deleteExpiredChallenges } from './passkeys/passkey-queries.ts';
 import { deleteExpiredAssertions } from './providers/replay-cache.ts';
 import { deleteEndedTokens } from './refresh/refresh-queries.ts';
 import { deleteExpiredSessions } from './sessions/session-queries.ts';
+import { deleteDevicesBefore } from './sign-in/device-queries.ts';
+import { deviceDays } from './sign-in/devices.ts';
+
+const dayMillis = 24 * 60 * 60_000;
 
 /** Deletes an institution's expired rows. `SigningKeys.maintain` rotates the signing keys. */
 export async function runAuthMaintenance(
@@ -22,5 +26,6 @@ export async function runAuthMaintenance(
     await deleteExpiredSessions(db, now);
     await deleteExpiredChallenges(db, now);
     await deleteOldGrants(db, now);
+    await deleteDevicesBefore(db, new Date(now.getTime() - deviceDays * dayMillis));
   });
 }

@@ -102,6 +102,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   member_sessions: { owner: 'auth' },
   passkeys: { owner: 'auth' },
   passkey_challenges: { owner: 'auth' },
+  user_devices: { owner: 'auth' },
   consents: { owner: 'auth' },
   authorization_grants: { owner: 'auth' },
   email_codes: { owner: 'auth' },

@@ -32,6 +32,7 @@ const securityEvents: Readonly<Record<string, SecurityAlertType>> = {
   'member.contact_changed': 'CONTACT_CHANGED',
   'member.password_changed': 'PASSWORD_CHANGED',
   'member.password_ended': 'PASSWORD_CHANGED',
+  'member.new_device': 'NEW_DEVICE',
 };
 
 /**

@@ -12,6 +12,7 @@ export const en: LanguageTexts = {
     TRANSFER_PENDING: 'Your transfer of {amount} from {account} is pending.',
     CONTACT_CHANGED: 'Your contact information was changed. If you did not change it, call us at once.',
     PASSWORD_CHANGED: 'Your password was changed or ended. If you did not do this, call us at once.',
+    NEW_DEVICE: 'Your login was used on a new device. If this was not you, call us at once.',
   },
   mail: {
     subjects: {
@@ -24,6 +25,7 @@ export const en: LanguageTexts = {
       TRANSFER_PENDING: 'Your transfer is pending',
       CONTACT_CHANGED: 'Your contact information was changed',
       PASSWORD_CHANGED: 'Your password was changed',
+      NEW_DEVICE: 'A new device signed in',
     },
     automatic: 'This message was sent automatically. We never ask for a password or a code by e-mail.',
     always: 'Messages about the security of your login cannot be switched off.',

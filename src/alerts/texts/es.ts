@@ -12,6 +12,7 @@ export const es: LanguageTexts = {
     TRANSFER_PENDING: 'Su transferencia de {amount} desde {account} está pendiente.',
     CONTACT_CHANGED: 'Sus datos de contacto cambiaron. Si usted no los cambió, llámenos de inmediato.',
     PASSWORD_CHANGED: 'Su contraseña cambió o terminó. Si no fue usted, llámenos de inmediato.',
+    NEW_DEVICE: 'Su acceso se usó en un dispositivo nuevo. Si no fue usted, llámenos de inmediato.',
   },
   mail: {
     subjects: {
@@ -24,6 +25,7 @@ export const es: LanguageTexts = {
       TRANSFER_PENDING: 'Su transferencia está pendiente',
       CONTACT_CHANGED: 'Sus datos de contacto cambiaron',
       PASSWORD_CHANGED: 'Su contraseña cambió',
+      NEW_DEVICE: 'Un dispositivo nuevo usó su acceso',
     },
     automatic: 'Este mensaje se envió automáticamente. Nunca pedimos contraseñas ni códigos por correo.',
     always: 'Los mensajes sobre la seguridad de su acceso no se pueden desactivar.',

@@ -152,13 +152,14 @@ export async function signIn(
   sent: { readonly request: string; readonly username: string; readonly password: string },
   browser: Browser,
 ): Promise<Step> {
-  const { request } = openPage(deps, sent.request, browser);
+  const { request, secret } = openPage(deps, sent.request, browser);
   const { institutionId, clientId } = request;
   const client = await activeClient(deps, institutionId, clientId);
   const { username, password } = sent;
   const { origin } = browser;
   const sources = [`address ${institutionId} ${networkOf(origin.address ?? '')}`];
-  const attempt = { institutionId, clientId, username, password, origin, sources };
+  const device = { kind: 'browser', secret } as const;
+  const attempt = { institutionId, clientId, username, password, origin, sources, device };
   const member = await provePassword(deps, attempt).catch((error) => {
     if (!(error instanceof OAuthError)) throw error;
     const entry = { action: 'login', outcome: 'refused', reason: error.error } as const;
@@ -175,13 +176,14 @@ export async function signInWithPasskey(
   sent: { readonly request: string; readonly credential: string },
   browser: Browser,
 ): Promise<Step> {
-  const { request, challenge, expiresAtMillis } = openPage(deps, sent.request, browser);
+  const { request, challenge, expiresAtMillis, secret } = openPage(deps, sent.request, browser);
   const { institutionId, clientId } = request;
   const client = await activeClient(deps, institutionId, clientId);
   const { credential } = sent;
   const { origin } = browser;
   const expiresAt = new Date(expiresAtMillis);
-  const attempt = { institutionId, clientId, credential, challenge, expiresAt, origin };
+  const device = { kind: 'browser', secret } as const;
+  const attempt = { institutionId, clientId, credential, challenge, expiresAt, origin, device };
   const member = await provePasskey(deps, attempt);
   const refused = request.loginHint ?? '';
   if (member === undefined) return signInPage(deps, { request, client, browser, refused });
@@ -198,7 +200,10 @@ async function signedIn(
   if (before !== undefined) await leaveSession(deps, institutionId, { session: before, browser });
   const { session, secret } = await beginSession(deps, institutionId, { member, browser });
   const step = await proceed(deps, { request, client, browser, fresh: session });
-  return { ...step, cookies: { ...step.cookies, session: { institutionId, secret } } };
+  // Set again, so that a browser in use does not lose it and become a new device.
+  const { secret: browserSecret } = browser;
+  const cookies = { ...step.cookies, browser: browserSecret, session: { institutionId, secret } };
+  return { ...step, cookies };
 }
 
 /** The member's answer on the page of consent. */
@@ -320,7 +325,7 @@ function openPage({ vault, clock }: AuthDeps, text: string, { secret }: Browser)
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
   }
-  return page;
+  return { ...page, secret };
 }
 
 function openPushed({ vault, clock }: AuthDeps, clientId: string, uri: string): AuthorizationRequest {

@@ -1,13 +1,15 @@
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
+import type { Device } from '../sign-in/devices.ts';
 import { networkOf } from '../sign-in/network.ts';
 import { provePassword } from '../sign-in/prove-password.ts';
+import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import type { Grant } from './grant.ts';
 
 /** RFC 6749 section 4.3. */
 export const password: Grant = {
   grantType: 'password',
-  authorize: async (deps, client, request) => {
+  authorize: async (deps, client, request, keyThumbprint) => {
     const { institutionId, clientId } = client;
     const { provenAt, ...member } = await provePassword(deps, {
       institutionId,
@@ -16,10 +18,26 @@ export const password: Grant = {
       password: request.require('password'),
       sources: sourcesOf(client, request),
       origin: request.origin,
+      device: deviceOf(client, request, keyThumbprint),
     });
     return { use: 'member', ...member, authTime: Math.floor(provenAt.getTime() / 1000) };
   },
 };
+
+const longestDeviceId = 256;
+
+/** The key that the app's tokens are bound to, since nobody can copy it; without one, the id that the app sends. */
+function deviceOf(
+  { clientId }: AuthenticatedClient,
+  request: TokenRequest,
+  keyThumbprint: string | undefined,
+): Device {
+  const deviceId = request.text('device_id') ?? null;
+  if (deviceId !== null && deviceId.length > longestDeviceId) {
+    throw new OAuthError('invalid_request', `device_id must have at most ${longestDeviceId} characters.`);
+  }
+  return keyThumbprint === undefined ? { kind: 'app', clientId, deviceId } : { kind: 'key', keyThumbprint };
+}
 
 /** A member's own address counts only if a trusted proxy states it; otherwise the address is a server of the client. */
 function sourcesOf({ institutionId, clientId }: AuthenticatedClient, { origin }: TokenRequest): string[] {

@@ -1,6 +1,7 @@
 import { appendAudit, type Origin } from '../../events/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
+import { type Device, seeDevice } from '../sign-in/devices.ts';
 import type { ProvenMember } from '../sign-in/prove-password.ts';
 import { type PasskeyRow, selectPasskey, spendChallenge, usePasskey } from './passkey-queries.ts';
 import { relyingPartyOf, userHandleOf } from './relying-party.ts';
@@ -15,6 +16,7 @@ export interface PasskeyAttempt {
   /** The page of the challenge expires then. */
   readonly expiresAt: Date;
   readonly origin: Origin;
+  readonly device: Device;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function provePasskey(
 type Proof = { readonly member: ProvenMember } | { readonly reason: string; readonly userId?: string };
 
 async function prove(deps: AuthDeps, attempt: PasskeyAttempt): Promise<Proof> {
-  const { institutionId, clientId, credential, challenge, expiresAt, origin } = attempt;
+  const { institutionId, clientId, credential, challenge, expiresAt, origin, device } = attempt;
   const credentialId = credentialIdOf(credential);
   const passkey =
     credentialId && (await deps.database.read(institutionId, (db) => selectPasskey(db, credentialId)));
@@ -54,6 +56,7 @@ async function prove(deps: AuthDeps, attempt: PasskeyAttempt): Promise<Proof> {
   const refused = await deps.database.transaction(institutionId, async (tx) => {
     if (!(await spendChallenge(tx, Buffer.from(challenge, 'base64url'), expiresAt))) return 'replayed';
     if (!(await usePasskey(tx, passkey, { newCount, at }))) return 'changed_meanwhile';
+    await seeDevice(tx, deps, { userKey, device, clientId, at });
     const entry = { action: 'login', outcome: 'succeeded', reason: 'passkey' } as const;
     await appendAudit(tx, { ...entry, origin, clientId, userId, subject: passkey.passkeyId }, at);
     return undefined;

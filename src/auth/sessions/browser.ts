@@ -5,7 +5,7 @@ import type { Vault } from '../keys/vault.ts';
 
 /** A member's browser at our pages. */
 export interface Browser {
-  /** The cookie that ties pages to the browser; undefined on its first visit. */
+  /** The cookie that ties pages to the browser, and by which a member's browser is known; undefined on its first visit. */
   readonly secret: string | undefined;
   /** The cookie of the session at an institution. */
   readonly sessionSecret: (institutionId: InstitutionId) => string | undefined;
@@ -15,7 +15,7 @@ export interface Browser {
 
 /** Cookies that a response sets; null deletes the session's. */
 export interface NewCookies {
-  readonly browser?: string;
+  readonly browser?: string | undefined;
   readonly session?: { readonly institutionId: InstitutionId; readonly secret: string | null };
 }
 

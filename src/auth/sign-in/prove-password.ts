@@ -4,6 +4,7 @@ import type { InstitutionId } from '../../storage/index.ts';
 import { auditedNameHash } from '../clients/audited-name.ts';
 import type { AuthDeps } from '../deps.ts';
 import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
+import { type Device, seeDevice } from './devices.ts';
 import { backoffKeyOf, countWrongPassword, signInRefusal } from './wrong-passwords.ts';
 
 export interface PasswordAttempt {
@@ -13,6 +14,7 @@ export interface PasswordAttempt {
   readonly username: string;
   readonly password: string;
   readonly origin: Origin;
+  readonly device: Device;
   /** Sources of sign-ins that are slowed if they mostly fail. */
   readonly sources: readonly string[];
 }
@@ -71,10 +73,10 @@ async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: strin
 
 /** False if the user was locked, deactivated or given another password during the hash. */
 function admit(
-  { database, businessTime }: AuthDeps,
+  deps: AuthDeps,
   user: LoginRow,
   {
-    attempt: { institutionId, clientId, origin },
+    attempt: { institutionId, clientId, origin, device },
     passwordHash,
     now,
   }: {
@@ -83,8 +85,10 @@ function admit(
     readonly now: Date;
   },
 ): Promise<boolean> {
-  return database.transaction(institutionId, async (tx) => {
-    if (!(await admitLogin(tx, user, { now: businessTime(institutionId, now), passwordHash }))) return false;
+  const businessNow = deps.businessTime(institutionId, now);
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await admitLogin(tx, user, { now: businessNow, passwordHash }))) return false;
+    await seeDevice(tx, deps, { userKey: user.userKey, device, clientId, at: now });
     const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
     await appendAudit(tx, { ...entry, origin, clientId, userId: user.userId }, now);
     return true;

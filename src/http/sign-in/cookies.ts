@@ -1,6 +1,9 @@
 import type { NewCookies } from '../../auth/index.ts';
 import type { InstitutionId } from '../../institutions/index.ts';
 
+/** Browsers keep a cookie no longer. */
+const browserSeconds = 400 * 24 * 60 * 60;
+
 /**
  * The cookies of the sign-in pages. Over https their names begin with `__Host-`, so that no other host of the same domain can plant
  * one (RFC 6265bis section 4.1.3). Over http, which the pages serve on the loopback address only, browsers refuse that prefix.
@@ -32,12 +35,14 @@ export class Cookies {
       .map((name) => Number(name.slice(start.length)) as InstitutionId);
   }
 
-  /** Values of `Set-Cookie`. They end with the browser's session. */
+  /** Values of `Set-Cookie`. A session's cookie ends when the browser closes; the browser's own stays, and makes it a known device. */
   toSet({ browser, session }: NewCookies): string[] {
     const set = (name: string, value: string | null) =>
       value === null ? `${name}=; Max-Age=0; ${this.#attributes}` : `${name}=${value}; ${this.#attributes}`;
     return [
-      ...(browser === undefined ? [] : [set(`${this.#prefix}browser`, browser)]),
+      ...(browser === undefined
+        ? []
+        : [`${set(`${this.#prefix}browser`, browser)}; Max-Age=${browserSeconds}`]),
       ...(session === undefined ? [] : [set(this.#sessionName(session.institutionId), session.secret)]),
     ];
   }

@@ -20,6 +20,9 @@ export const TokenRequest = Type.Object({
   ),
   username: parameter('Needed with `password`.'),
   password: parameter('Needed with `password`.'),
+  device_id: parameter(
+    'With `password`: the id that the app gave the device, at most 256 characters. The member gets an alert about a new one. With a DPoP proof, its key names the device instead. Without both, all devices of the app are one.',
+  ),
   assertion: parameter(
     'Required by the two assertion grants: the JWT (RFC 7523), or the SAML 2.0 assertion in base64url (RFC 7522), with which a registered identity provider identifies the member.',
   ),
