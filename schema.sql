@@ -1859,6 +1859,7 @@ create table alert_preferences (
   quiet_to           time without time zone,
   security_channels  text[] collate "C" not null,
   changed_at         timestamp with time zone not null,
+  digest_at          time without time zone,
   constraint alert_preferences_pkey PRIMARY KEY (institution_id, user_key),
   constraint alert_preferences_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint alert_preferences_language_check CHECK (language = ANY (ARRAY['en'::text, 'es'::text])),
@@ -1870,6 +1871,7 @@ comment on table alert_preferences is 'How a member receives alerts. A member wi
 comment on column alert_preferences.time_zone is 'IANA name, for quiet hours and the digest.';
 comment on column alert_preferences.quiet_from is 'From then until quiet_to, alerts other than security alerts wait.';
 comment on column alert_preferences.security_channels is 'Security alerts cannot be switched off.';
+comment on column alert_preferences.digest_at is 'On the clocks of time_zone. Alerts about accounts wait for it and go out together; null: each on its own.';
 
 create table alert_rules (
   institution_id  integer not null,
@@ -1908,11 +1910,13 @@ create table alerts (
   due_at          timestamp with time zone not null,
   released_at     timestamp with time zone,
   read_at         timestamp with time zone,
+  in_digest       boolean not null default false,
   constraint alerts_pkey PRIMARY KEY (institution_id, user_key, alert_key),
   constraint alerts_once UNIQUE (institution_id, alert_id),
   constraint alerts_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])),
   constraint alerts_channels_check CHECK (cardinality(channels) > 0),
+  constraint alerts_digest CHECK (NOT in_digest OR account_key IS NOT NULL),
   constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])))
 );
 CREATE INDEX alerts_by_age ON alerts USING btree (institution_id, recorded_at);
@@ -1925,6 +1929,7 @@ comment on column alerts.amount is 'Minor units of the account''s currency, as b
 comment on column alerts.balance is 'The available balance behind the event.';
 comment on column alerts.due_at is 'Released then: at once, or at the end of quiet hours.';
 comment on column alerts.released_at is 'When its event was written to the feed, in the same transaction.';
+comment on column alerts.in_digest is 'It goes out at due_at together with the member''s others.';
 
 create table alert_positions (
   institution_id  integer not null,

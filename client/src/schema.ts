@@ -586,23 +586,27 @@ export interface ServiceVersion {
 
 /** The alerts that a member wants. */
 export interface AlertPreferences {
-  /** IANA name, for quiet hours. Default: the institution’s. */
+  /** IANA name, for quiet hours and the digest. Default: the institution’s. */
   timeZone: string;
   language: AlertLanguage;
   /** Where security alerts go: a change of contact information or password. EMAIL and INBOX are always among them. Default: these two. */
   securityChannels: readonly AlertChannel[];
   quietHours?: QuietHours | undefined;
+  /** Alerts about accounts wait for this time, on the clocks of `timeZone`, and go out together in one message. Quiet hours do not count for them. Default: each alert goes out on its own. */
+  digestAt?: string | undefined;
   alerts: readonly AlertRule[];
 }
 
 /** All preferences. They replace those before; a setting left out gets its default. */
 export interface AlertPreferencesUpdate {
-  /** IANA name, for quiet hours. Default: the institution’s. */
+  /** IANA name, for quiet hours and the digest. Default: the institution’s. */
   timeZone?: string | undefined;
   language?: AlertLanguage | undefined;
   /** Where security alerts go: a change of contact information or password. EMAIL and INBOX are always among them. Default: these two. */
   securityChannels?: readonly AlertChannel[] | undefined;
   quietHours?: QuietHoursUpdate | undefined;
+  /** Alerts about accounts wait for this time, on the clocks of `timeZone`, and go out together in one message. Quiet hours do not count for them. Default: each alert goes out on its own. */
+  digestAt?: string | undefined;
   alerts: readonly AlertRuleUpdate[];
 }
 

@@ -36,6 +36,9 @@ export type Language = (typeof languages)[number];
 /** The event that an alert is in the feed. */
 export const alertEventKind = 'member.alert_raised';
 
+/** In the event of a digest, in place of the type of one alert. */
+export const digestType = 'DIGEST';
+
 /** Events that go out by mail, if they have an address. */
 export const alertEventKinds: readonly string[] = [alertEventKind];
 

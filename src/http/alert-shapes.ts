@@ -60,6 +60,12 @@ export const QuietHoursUpdate = Type.Object(quietHours, {
   description: quietText,
 });
 
+const digestAt = Type.Optional(
+  timeOfDay(
+    'Alerts about accounts wait for this time, on the clocks of `timeZone`, and go out together in one message. Quiet hours do not count for them. Default: each alert goes out on its own.',
+  ),
+);
+
 export const AlertRuleType = Type.Unsafe<AccountAlertType>({
   type: 'string',
   enum: [...accountAlertTypes],
@@ -87,7 +93,7 @@ const settings = {
   timeZone: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'IANA name, for quiet hours. Default: the institution’s.',
+    description: 'IANA name, for quiet hours and the digest. Default: the institution’s.',
   }),
   language: AlertLanguage,
   securityChannels: channels(
@@ -96,7 +102,7 @@ const settings = {
 };
 
 export const AlertPreferences = Type.Object(
-  { ...settings, quietHours: Type.Optional(QuietHours), alerts: Type.Array(AlertRule) },
+  { ...settings, quietHours: Type.Optional(QuietHours), digestAt, alerts: Type.Array(AlertRule) },
   { description: 'The alerts that a member wants.' },
 );
 
@@ -106,6 +112,7 @@ export const AlertPreferencesUpdate = Type.Object(
     language: Type.Optional(settings.language),
     securityChannels: Type.Optional(settings.securityChannels),
     quietHours: Type.Optional(QuietHoursUpdate),
+    digestAt,
     alerts: Type.Array(AlertRuleUpdate, { maxItems: mostRules }),
   },
   {
@@ -211,12 +218,13 @@ function readThreshold(pointer: string, numbers: ReadonlyMap<string, string>): D
   });
 }
 
-export function presentPreferences({ rules, quietHours, ...settings }: Preferences) {
+export function presentPreferences({ rules, quietHours, digestAt, ...settings }: Preferences) {
   return {
     timeZone: settings.timeZone,
     language: settings.language,
     securityChannels: settings.securityChannels,
     ...(quietHours !== null && { quietHours }),
+    ...(digestAt !== null && { digestAt }),
     alerts: rules.map(({ alertType, accountId, threshold, currency, channels }) => ({
       alertType,
       accountId,

@@ -35,6 +35,7 @@ const noPreferences = {
   timeZone: 'America/New_York',
   language: 'en',
   quietHours: null,
+  digestAt: null,
   securityChannels: ['EMAIL', 'INBOX'],
   rules: [],
 } as const;

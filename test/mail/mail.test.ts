@@ -119,6 +119,27 @@ test('an alert arrives by mail as text and HTML with a Message-ID of its event, 
   assert.equal(entries.length, 1);
 });
 
+test('a digest is one mail with a line for each alert, and can be stopped', async () => {
+  const at = new Date(now + 60_000).toISOString().slice(11, 16);
+  await member.alerts.replacePreferences({
+    timeZone: 'UTC',
+    digestAt: at,
+    alerts: [{ alertType: 'PAYMENT', accountId: checking, threshold: '1.00', channels: ['EMAIL'] }],
+  });
+  for (const amount of ['2.34', '3.45']) await pay(amount);
+  await until(async () => {
+    const waiting = await service.db.superuser('select from alerts where in_digest and released_at is null');
+    return waiting.length === 2;
+  }, 'two waiting alerts');
+  now += 60_000;
+  await mails(1);
+  const [mail, ...others] = mailbox.received;
+  assert.deepEqual(others, []);
+  assert.equal(mail?.headers.get('subject'), 'Your alerts of the day');
+  assert.match(decoded(mail?.raw ?? ''), /2\.34 USD was paid [^]*3\.45 USD was paid /);
+  assert.ok(mail?.headers.has('list-unsubscribe'));
+});
+
 test('a forged, cut or foreign link stops nothing', async () => {
   const path = `${service.address}/alerts/unsubscribe`;
   const sealed = service.service.context.auth.vault.seal(

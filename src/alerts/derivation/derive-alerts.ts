@@ -61,7 +61,7 @@ export function raisedBy(
   }
 }
 
-/** The same for the same event and rule, forever (UUIDv8, RFC 9562 section 5.8). */
+/** The same for the same event and rule, forever. */
 export function alertIdOf(rule: {
   readonly eventId: string;
   readonly alertType: AlertType;
@@ -69,9 +69,17 @@ export function alertIdOf(rule: {
   readonly userKey: bigint;
 }): string {
   const { eventId, alertType, accountKey, userKey } = rule;
-  const bytes = createHash('sha256')
-    .update(JSON.stringify([eventId, alertType, String(accountKey), String(userKey)]))
-    .digest();
+  return idOf([eventId, alertType, String(accountKey), String(userKey)]);
+}
+
+/** The same for the same alerts. */
+export function digestIdOf(alertIds: readonly string[]): string {
+  return idOf(['digest', ...alertIds]);
+}
+
+/** UUIDv8 (RFC 9562 section 5.8). */
+function idOf(parts: readonly string[]): string {
+  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest();
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   const hex = bytes.toString('hex', 0, 16);

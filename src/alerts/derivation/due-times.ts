@@ -21,3 +21,10 @@ export function afterQuietHours(at: Date, quiet: QuietHours | null, timeZone: st
   }
   return at;
 }
+
+/** The next moment after `at` at which the member's clocks show the time of day (HH:MM). */
+export function nextTimeOfDay(at: Date, time: string, timeZone: string): Date {
+  const today = localDate(at, timeZone);
+  const next = instantOf(today, time, timeZone);
+  return next > at ? next : instantOf(addDays(today, 1), time, timeZone);
+}

@@ -113,6 +113,7 @@ interface RecipientRow {
   readonly timeZone: string | null;
   readonly quietFrom: string | null;
   readonly quietTo: string | null;
+  readonly digestAt: string | null;
 }
 
 // A holder record lets a member see an account. The journal is read by key: the entry, and the one before.
@@ -120,7 +121,7 @@ const rules = sql(
   'alerts_rules_of_events',
   `select c.place, a.account_id, a.account_key, r.alert_type, r.threshold, r.channels, u.user_key, u.user_id,
           f.time_zone, to_char(f.quiet_from, 'HH24:MI') as quiet_from, to_char(f.quiet_to, 'HH24:MI') as quiet_to,
-          e.kind as entry_kind, e.amount, coalesce(b.posted_after - b.debits_pending_after, 0) as available_before,
+          to_char(f.digest_at, 'HH24:MI') as digest_at, e.kind as entry_kind, e.amount, coalesce(b.posted_after - b.debits_pending_after, 0) as available_before,
           e.posted_after - e.debits_pending_after as available_after
    from unnest($2::integer[], $3::text[], $4::bigint[]) as c (place, account_id, seq)
    join accounts a on a.institution_id = $1 and a.account_id = c.account_id and a.account_id = any ($3::text[])
@@ -179,18 +180,19 @@ export interface NewAlert {
   readonly occurredAt: Date;
   readonly channels: readonly AlertChannel[];
   readonly dueAt: Date;
+  readonly inDigest: boolean;
 }
 
 const insert = sql(
   'alerts_insert',
   `insert into alerts (institution_id, recorded_at, alert_id, user_key, alert_type, event_id, account_key, transfer_id, amount,
-                       balance, threshold, occurred_at, channels, due_at)
+                       balance, threshold, occurred_at, channels, due_at, in_digest)
    select $1, $2, v.alert_id, v.user_key, v.alert_type, v.event_id, v.account_key, v.transfer_id, v.amount, v.balance,
-          v.threshold, v.occurred_at, array(select jsonb_array_elements_text(v.channels)), v.due_at
+          v.threshold, v.occurred_at, array(select jsonb_array_elements_text(v.channels)), v.due_at, v.in_digest
    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[],
-               $11::bigint[], $12::timestamptz[], $13::jsonb[], $14::timestamptz[])
+               $11::bigint[], $12::timestamptz[], $13::jsonb[], $14::timestamptz[], $15::boolean[])
         with ordinality as v (alert_id, user_key, alert_type, event_id, account_key, transfer_id, amount, balance, threshold,
-                              occurred_at, channels, due_at, place)
+                              occurred_at, channels, due_at, in_digest, place)
    order by v.place
    on conflict (institution_id, alert_id) do nothing`,
 );
@@ -213,6 +215,7 @@ export async function insertAlerts(tx: Transaction, alerts: readonly NewAlert[],
     'occurredAt',
     'channels',
     'dueAt',
+    'inDigest',
   );
   await tx.query(insert, [tx.institutionId, at, ...columns]);
 }

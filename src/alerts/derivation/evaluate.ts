@@ -2,7 +2,7 @@ import { type FeedEvent, readEventsBehind } from '../../feed/index.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { type SecurityAlertType, securityChannels } from '../alert.ts';
 import { alertIdOf, raisedBy } from './derive-alerts.ts';
-import { afterQuietHours } from './due-times.ts';
+import { afterQuietHours, nextTimeOfDay } from './due-times.ts';
 import {
   type AccountOfEvent,
   advancePosition,
@@ -113,8 +113,7 @@ function accountAlerts(
     const transferAmountMinor = transfer?.amountMinor ?? null;
     const raised = raisedBy(rule.alertType, rule.threshold, { kind, entry, isSource, transferAmountMinor });
     if (raised === undefined) return [];
-    const { alertType, accountKey, userKey, threshold, channels, quietFrom, quietTo } = rule;
-    const quiet = quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo };
+    const { alertType, accountKey, userKey, threshold, channels } = rule;
     return [
       {
         alertId: alertIdOf({ eventId, alertType, accountKey, userKey }),
@@ -129,10 +128,21 @@ function accountAlerts(
         threshold,
         occurredAt: event.at,
         channels,
-        dueAt: afterQuietHours(now, quiet, rule.timeZone ?? timeZone),
+        ...timeOf(rule, { timeZone: rule.timeZone ?? timeZone, now }),
       },
     ];
   });
+}
+
+/** An alert for the inbox alone is in no digest: nobody is disturbed by it. */
+function timeOf(
+  { channels, digestAt, quietFrom, quietTo }: MatchedRule,
+  { timeZone, now }: { readonly timeZone: string; readonly now: Date },
+): Pick<NewAlert, 'dueAt' | 'inDigest'> {
+  const goesOut = channels.some((channel) => channel !== 'INBOX');
+  if (digestAt !== null && goesOut) return { dueAt: nextTimeOfDay(now, digestAt, timeZone), inDigest: true };
+  const quiet = quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo };
+  return { dueAt: afterQuietHours(now, quiet, timeZone), inDigest: false };
 }
 
 function securityAlerts({ events, recipients }: Batch, now: Date): NewAlert[] {
@@ -155,6 +165,7 @@ function securityAlerts({ events, recipients }: Batch, now: Date): NewAlert[] {
         occurredAt: at,
         channels: recipient.securityChannels ?? securityChannels,
         dueAt: now,
+        inDigest: false,
       },
     ];
   });

@@ -7,13 +7,14 @@ export interface SettingsRow {
   readonly language: Language;
   readonly quietFrom: string | null;
   readonly quietTo: string | null;
+  readonly digestAt: string | null;
   readonly securityChannels: AlertChannel[];
 }
 
 const settings = sql(
   'alerts_settings',
   `select time_zone, language, to_char(quiet_from, 'HH24:MI') as quiet_from, to_char(quiet_to, 'HH24:MI') as quiet_to,
-          security_channels
+          to_char(digest_at, 'HH24:MI') as digest_at, security_channels
    from alert_preferences where institution_id = $1 and user_key = $2`,
 );
 
@@ -73,12 +74,13 @@ export async function selectHeldAccountsOf(
 
 const saveSettings = sql(
   'alerts_save_settings',
-  `insert into alert_preferences (institution_id, user_key, changed_at, time_zone, language, quiet_from, quiet_to, security_channels)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)
+  `insert into alert_preferences (institution_id, user_key, changed_at, time_zone, language, quiet_from, quiet_to, digest_at,
+                                  security_channels)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    on conflict (institution_id, user_key) do update
    set changed_at = excluded.changed_at, time_zone = excluded.time_zone, language = excluded.language,
        quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
-       security_channels = excluded.security_channels`,
+       digest_at = excluded.digest_at, security_channels = excluded.security_channels`,
 );
 
 /** Locks the member's row until the end of the transaction, so that two changes at once leave one of them whole. */
@@ -87,7 +89,7 @@ export async function upsertSettings(
   userKey: bigint,
   { row, at }: { readonly row: SettingsRow; readonly at: Date },
 ): Promise<void> {
-  const { timeZone, language, quietFrom, quietTo, securityChannels } = row;
+  const { timeZone, language, quietFrom, quietTo, digestAt, securityChannels } = row;
   await tx.query(saveSettings, [
     tx.institutionId,
     userKey,
@@ -96,6 +98,7 @@ export async function upsertSettings(
     language,
     quietFrom,
     quietTo,
+    digestAt,
     securityChannels,
   ]);
 }

@@ -27,6 +27,8 @@ interface AlertSettings {
   readonly timeZone: string;
   readonly language: Language;
   readonly quietHours: QuietHours | null;
+  /** HH:MM at which the day's alerts go out together; null: each on its own. */
+  readonly digestAt: string | null;
   readonly securityChannels: readonly AlertChannel[];
 }
 
@@ -93,7 +95,7 @@ export async function replaceAlertPreferences(
     const rules = wanted.rules.map((rule, place) => readRule(rule, { accounts, place }));
     refuseRepeated(rules);
     await replaceRules(tx, userKey, rules);
-    const after = { alerts: rules.length, quietHours: row.quietFrom !== null };
+    const after = { alerts: rules.length, quietHours: row.quietFrom !== null, digest: row.digestAt !== null };
     const entry = { action: 'alert.preferences_changed', outcome: 'succeeded', origin } as const;
     await appendAudit(tx, { ...entry, clientId, userId, after }, now);
     return readPreferences(tx, actor, timeZone);
@@ -106,6 +108,7 @@ function defaultsFor(timeZone: string): SettingsRow {
     language: 'en',
     quietFrom: null,
     quietTo: null,
+    digestAt: null,
     securityChannels: [...leastSecurityChannels],
   };
 }
@@ -119,7 +122,12 @@ function toSettings({ quietFrom, quietTo, ...settings }: SettingsRow): AlertSett
 
 function readSettings(wanted: WantedPreferences, institutionsZone: string): SettingsRow {
   const defaults = defaultsFor(institutionsZone);
-  const { timeZone = defaults.timeZone, language = defaults.language, quietHours = null } = wanted;
+  const {
+    timeZone = defaults.timeZone,
+    language = defaults.language,
+    quietHours = null,
+    digestAt = null,
+  } = wanted;
   const securityChannels = [...new Set(wanted.securityChannels ?? leastSecurityChannels)];
   if (!isTimeZone(timeZone))
     refuse('/timeZone', 'Must be the name of a time zone, for instance America/Chicago.');
@@ -134,6 +142,7 @@ function readSettings(wanted: WantedPreferences, institutionsZone: string): Sett
     language,
     quietFrom: quietHours?.from ?? null,
     quietTo: quietHours?.to ?? null,
+    digestAt,
     securityChannels,
   };
 }

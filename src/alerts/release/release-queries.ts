@@ -22,10 +22,7 @@ interface DueRow extends AlertRow {
   readonly isHeld: boolean;
 }
 
-// Locked, so that two processes release different ones.
-const due = sql(
-  'alerts_due',
-  `select ${alertColumns}, n.user_key, f.language, p.phone_number, u.verified_email,
+const dueRows = `select ${alertColumns}, n.user_key, f.language, p.phone_number, u.verified_email,
           n.account_key is null or exists (
             select from holders h
             where h.institution_id = $1 and h.account_key = n.account_key and h.person_key = u.person_key) as is_held
@@ -34,17 +31,62 @@ const due = sql(
    ${withAccount}
    left join alert_preferences f on f.institution_id = $1 and f.user_key = n.user_key
    left join user_phones p on p.institution_id = $1 and p.user_key = n.user_key and p.phone_type = 'MOBILE'
-   where n.institution_id = $1 and n.released_at is null and n.due_at <= $2
+   where n.institution_id = $1 and n.released_at is null and n.due_at <= $2`;
+
+// Locked, so that two processes release different ones.
+const due = sql(
+  'alerts_due',
+  `${dueRows} and not n.in_digest
    order by n.due_at, n.alert_key limit $3
    for update of n skip locked`,
 );
 
-/** Alerts whose time has come, the oldest first. `dropped`: about accounts that the member no longer holds. */
+/** Alerts whose time has come. `dropped`: about accounts that the member no longer holds. */
+export interface DueAlerts {
+  readonly due: DueAlert[];
+  readonly dropped: bigint[];
+}
+
+/** Those that go out alone, the oldest first. */
 export async function lockDueAlerts(
   tx: Transaction,
   { now, most }: { readonly now: Date; readonly most: number },
-): Promise<{ readonly due: DueAlert[]; readonly dropped: bigint[] }> {
-  const { rows } = await tx.query<DueRow>(due, [tx.institutionId, now, most]);
+): Promise<DueAlerts> {
+  return toDue((await tx.query<DueRow>(due, [tx.institutionId, now, most])).rows);
+}
+
+// The members are locked, so that one process writes the whole digest of each.
+const digestMembers = sql(
+  'alerts_lock_digests',
+  `with waiting as materialized (
+     select distinct n.user_key from alerts n
+     where n.institution_id = $1 and n.released_at is null and n.due_at <= $2 and n.in_digest
+     order by n.user_key limit $3
+   )
+   select f.user_key from waiting w
+   join alert_preferences f on f.institution_id = $1 and f.user_key = w.user_key
+   for update of f skip locked`,
+);
+const digests = sql(
+  'alerts_due_digests',
+  `${dueRows} and n.in_digest and n.user_key = any ($3::bigint[])
+   order by n.user_key, n.alert_key
+   for update of n`,
+);
+
+/** Those of digests, of at most so many members, each member's together and the oldest first. */
+export async function lockDueDigests(
+  tx: Transaction,
+  { now, mostMembers }: { readonly now: Date; readonly mostMembers: number },
+): Promise<DueAlerts & { readonly members: number }> {
+  const members = await tx.query<{ userKey: bigint }>(digestMembers, [tx.institutionId, now, mostMembers]);
+  const userKeys = members.rows.map(({ userKey }) => userKey);
+  if (userKeys.length === 0) return { due: [], dropped: [], members: 0 };
+  const { rows } = await tx.query<DueRow>(digests, [tx.institutionId, now, userKeys]);
+  return { ...toDue(rows), members: userKeys.length };
+}
+
+function toDue(rows: readonly DueRow[]): DueAlerts {
   return {
     due: rows
       .filter(({ isHeld }) => isHeld)

@@ -26,6 +26,7 @@ export const en: LanguageTexts = {
       CONTACT_CHANGED: 'Your contact information was changed',
       PASSWORD_CHANGED: 'Your password was changed',
       NEW_DEVICE: 'A new device signed in',
+      DIGEST: 'Your alerts of the day',
     },
     automatic: 'This message was sent automatically. We never ask for a password or a code by e-mail.',
     always: 'Messages about the security of your login cannot be switched off.',

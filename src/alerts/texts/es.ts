@@ -26,6 +26,7 @@ export const es: LanguageTexts = {
       CONTACT_CHANGED: 'Sus datos de contacto cambiaron',
       PASSWORD_CHANGED: 'Su contraseña cambió',
       NEW_DEVICE: 'Un dispositivo nuevo usó su acceso',
+      DIGEST: 'Sus avisos del día',
     },
     automatic: 'Este mensaje se envió automáticamente. Nunca pedimos contraseñas ni códigos por correo.',
     always: 'Los mensajes sobre la seguridad de su acceso no se pueden desactivar.',

@@ -1,4 +1,4 @@
-import type { AlertType } from '../alert.ts';
+import type { AlertType, digestType } from '../alert.ts';
 
 /** The parts of a text in braces are filled in. `{account}` is the account's description and the end of its number. */
 export interface LanguageTexts {
@@ -10,7 +10,7 @@ export interface LanguageTexts {
 
 /** Of a message by e-mail, beside those of the alert. */
 export interface MailTexts {
-  readonly subjects: Readonly<Record<AlertType, string>>;
+  readonly subjects: Readonly<Record<AlertType | typeof digestType, string>>;
   /** The note under every message. */
   readonly automatic: string;
   /** Under a security alert, which cannot be switched off. */

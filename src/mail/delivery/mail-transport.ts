@@ -1,4 +1,4 @@
-import { type AlertMail, alertMailOf, securityAlertTypes } from '../../alerts/index.ts';
+import { type AlertMail, alertMailOf } from '../../alerts/index.ts';
 import { ownOrigin } from '../../events/index.ts';
 import type { FeedEvent } from '../../feed/index.ts';
 import { type DeliveryMessage, seams } from '../../shared/seams.ts';
@@ -68,8 +68,7 @@ export class MailTransport {
     if (await database.read(institutionId, (db) => isSuppressed(db, comparable(emailAddress)))) {
       return posted({ status: undefined, error: 'suppressed', isFinal: true });
     }
-    const isSecurity = securityAlertTypes.some((type) => type === alert.alertType);
-    const unsubscribe = isSecurity
+    const unsubscribe = alert.isSecurity
       ? undefined
       : this.#deps.unsubscribeUrl(institutionId, { userId: event.userId, language: alert.language });
     const reply = await this.#hand(composeMail({ sender, alert, eventId: event.eventId, unsubscribe }));
