@@ -63,7 +63,7 @@ function waiting(count: number): Promise<void> {
   }, `${count} waiting alerts`);
 }
 
-test('the alerts of a day go out in one message at the time that the member chose', async () => {
+test('a digest comes at the time that the member chose, and has the alerts of a day', async () => {
   await member.alerts.replacePreferences({ ...chicago, alerts: [payments] });
   assert.equal((await member.alerts.preferences()).digestAt, '17:30');
   for (const amount of ['1.25', '2.50', '3.75']) await pay(amount);
