@@ -15,7 +15,6 @@ export {
   alertTypes,
   type Language,
   languages,
-  securityAlertTypes,
 } from './alert.ts';
 export { type AlertDeps, startAlertWorker } from './alert-worker.ts';
 export { listAlerts, markAlert, type ShownAlert } from './inbox/inbox.ts';
