@@ -580,6 +580,7 @@ create table loans (
   accrued_interest  bigint not null,
   fees_due          bigint not null,
   amount_due        bigint not null default 0,
+  next_due_on       date,
   constraint loans_pkey PRIMARY KEY (institution_id, account_key),
   constraint loans_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
   constraint loans_accrued_interest_check CHECK (accrued_interest >= 0),
@@ -588,6 +589,7 @@ create table loans (
 );
 comment on table loans is 'The parts of a loan''s debt. The debt is the account''s balance (ADR 2): principal = debt - interest - fees, payoff = debt.';
 comment on column loans.amount_due is 'Payment that brings the loan into good standing; it clears delinquent.';
+comment on column loans.next_due_on is 'The day on which the amount due is to be paid, as the core states it.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- ledger
@@ -1290,6 +1292,8 @@ create unlogged table staged_accounts (
   amount_due            bigint,
   restriction_given     boolean not null,
   transfer_restriction  text,
+  due_given             boolean,
+  next_due_on           date,
   constraint staged_accounts_pkey PRIMARY KEY (institution_id, account_id)
 );
 CREATE INDEX staged_accounts_by_member ON staged_accounts USING btree (institution_id, member_number, account_id);
@@ -1297,6 +1301,7 @@ comment on table staged_accounts is 'accounts.csv of an import, before it is mer
 comment on column staged_accounts.accrued_interest is 'Null: unchanged.';
 comment on column staged_accounts.fees_due is 'Null: unchanged.';
 comment on column staged_accounts.restriction_given is 'The extract has a column for transfer restrictions.';
+comment on column staged_accounts.due_given is 'The extract has a column for the next due date. Null from a version without it.';
 
 create unlogged table staged_holders (
   institution_id  integer not null,
@@ -1883,12 +1888,13 @@ create table alert_rules (
   constraint alert_rules_pkey PRIMARY KEY (institution_id, user_key, account_key, alert_type),
   constraint alert_rules_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
   constraint alert_rules_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint alert_rules_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text])),
+  constraint alert_rules_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'PAYMENT_DUE'::text])),
   constraint alert_rules_channels CHECK (cardinality(channels) > 0 AND channels <@ ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text, 'INBOX'::text]),
   constraint alert_rules_threshold CHECK ((threshold IS NOT NULL) = (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text]))),
   constraint alert_rules_threshold_check CHECK (threshold > 0)
 );
 CREATE INDEX alert_rules_by_account ON alert_rules USING btree (institution_id, account_key);
+CREATE INDEX alert_rules_of_dues ON alert_rules USING btree (institution_id, account_key, user_key) WHERE (alert_type = 'PAYMENT_DUE'::text);
 comment on table alert_rules is 'The alerts that members want about their accounts, one of each type.';
 comment on column alert_rules.threshold is 'Minor units of the account''s currency.';
 
@@ -1898,7 +1904,7 @@ create table alerts (
   alert_id        uuid not null,
   user_key        bigint not null,
   alert_type      text collate "C" not null,
-  event_id        text collate "C" not null,
+  event_id        text collate "C",
   account_key     bigint,
   transfer_id     text collate "C",
   amount          bigint,
@@ -1911,12 +1917,14 @@ create table alerts (
   released_at     timestamp with time zone,
   read_at         timestamp with time zone,
   in_digest       boolean not null default false,
+  due_on          date,
   constraint alerts_pkey PRIMARY KEY (institution_id, user_key, alert_key),
   constraint alerts_once UNIQUE (institution_id, alert_id),
   constraint alerts_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])),
+  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'PAYMENT_DUE'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])),
   constraint alerts_channels_check CHECK (cardinality(channels) > 0),
   constraint alerts_digest CHECK (NOT in_digest OR account_key IS NOT NULL),
+  constraint alerts_due_on CHECK ((due_on IS NOT NULL) = (alert_type = 'PAYMENT_DUE'::text) AND (event_id IS NULL) = (alert_type = 'PAYMENT_DUE'::text)),
   constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])))
 );
 CREATE INDEX alerts_by_age ON alerts USING btree (institution_id, recorded_at);
@@ -1930,6 +1938,7 @@ comment on column alerts.balance is 'The available balance behind the event.';
 comment on column alerts.due_at is 'Released then: at once, or at the end of quiet hours.';
 comment on column alerts.released_at is 'When its event was written to the feed, in the same transaction.';
 comment on column alerts.in_digest is 'It goes out at due_at together with the member''s others.';
+comment on column alerts.due_on is 'The day on which the payment is due. No event raises this alert: the calendar does.';
 
 create table alert_positions (
   institution_id  integer not null,
@@ -1939,6 +1948,7 @@ create table alert_positions (
   number          bigint not null,
   leased_by       uuid,
   lease_until     timestamp with time zone,
+  dues_seen_on    date,
   constraint alert_positions_pkey PRIMARY KEY (institution_id),
   constraint alert_positions_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint alert_positions_epoch_check CHECK (epoch >= 0),
@@ -1949,6 +1959,7 @@ create table alert_positions (
 comment on table alert_positions is 'How far alerts are derived from the feed. An institution without a row begins with its first event.';
 comment on column alert_positions.number is 'Number of the last event at or before the position.';
 comment on column alert_positions.leased_by is 'The process that derives alerts until lease_until.';
+comment on column alert_positions.dues_seen_on is 'The last day, in the institution''s time zone, for which payments due were looked up.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- breaks
@@ -2365,11 +2376,18 @@ begin
          select from (select) one
          left join alert_positions p on p.institution_id = institution
          where (p.lease_until is null or p.lease_until <= at_time or p.leased_by = asker)
-           and exists (
+           and (exists (
+             select from institutions i
+             where i.institution_id = institution
+               and (at_time at time zone i.time_zone)::time >= '09:00'
+               and (at_time at time zone i.time_zone)::date > coalesce(p.dues_seen_on, '-infinity')
+               and exists (select from alert_rules r
+                           where r.institution_id = institution and r.alert_type = 'PAYMENT_DUE'))
+             or exists (
              select from outbox o
              where o.institution_id = institution
                and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
-             offset 0))
+             offset 0)))
     then
       return next;
     end if;
@@ -5194,7 +5212,7 @@ grant delete, insert, select, update (generation, token_hash, rotated_at, idle_u
 grant delete, insert, select on revocations to sharedraft_service;
 grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit, operator_restriction, closed_by_operator) on accounts to sharedraft_service;
 grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
-grant insert, select, update (accrued_interest, fees_due, amount_due) on loans to sharedraft_service;
+grant insert, select, update (accrued_interest, fees_due, amount_due, next_due_on) on loans to sharedraft_service;
 grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
 grant insert, select on entries to sharedraft_service;
 grant insert, select on loan_payments to sharedraft_service;

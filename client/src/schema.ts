@@ -392,6 +392,8 @@ export interface CoreRecord {
   feesDue?: Decimal | undefined;
   /** account: for loans, the payment that brings it into good standing. */
   amountDue?: Decimal | undefined;
+  /** account: for loans, the day on which the amount due is to be paid, YYYY-MM-DD. */
+  nextDueOn?: unknown | undefined;
   /** account: EXCLUDE_AS_FROM, EXCLUDE_AS_TO or EXCLUDE_ALL; null ends it. */
   transferRestriction?: unknown | undefined;
   /** account: holders added or changed. */
@@ -646,8 +648,8 @@ export interface BounceResult {
   suppressed: boolean;
 }
 
-/** LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account. */
-export type AlertRuleType = 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING';
+/** LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account. PAYMENT_DUE: the payment of a loan is due within three days. */
+export type AlertRuleType = 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'PAYMENT_DUE';
 
 /** INBOX is kept by the service; the others are delivered by the institution. */
 export type AlertChannel = 'EMAIL' | 'SMS' | 'PUSH' | 'INBOX';
@@ -676,7 +678,7 @@ export interface MemberAlert {
   /** The same at each delivery. */
   alertId: string;
   /** The reason. New values may be added. */
-  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | 'NEW_DEVICE' | (string & {});
+  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'PAYMENT_DUE' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | 'NEW_DEVICE' | (string & {});
   /** Time of the event that raised it. */
   timestamp: string;
   /** One or two sentences in the member’s language. */
@@ -693,8 +695,10 @@ export interface MemberAlert {
   threshold?: Decimal | undefined;
   /** Of the amounts. */
   currencyCode?: string | undefined;
-  /** The event of the feed that raised it. */
-  eventId: string;
+  /** Of a payment that is due: the day. */
+  dueOn?: string | undefined;
+  /** The event of the feed that raised it. Missing for a payment that is due. */
+  eventId?: string | undefined;
   read: boolean;
 }
 

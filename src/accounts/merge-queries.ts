@@ -51,8 +51,8 @@ const changeAccounts = sql(
 );
 const addLoans = sql(
   'accounts_merge_loans',
-  `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due)
-   select $1, a.account_key, coalesce(s.accrued_interest, 0), coalesce(s.fees_due, 0), coalesce(s.amount_due, 0)
+  `insert into loans (institution_id, account_key, accrued_interest, fees_due, amount_due, next_due_on)
+   select $1, a.account_key, coalesce(s.accrued_interest, 0), coalesce(s.fees_due, 0), coalesce(s.amount_due, 0), s.next_due_on
    from staged_accounts s
    cross join lateral (
      select a.account_key from accounts a
@@ -146,7 +146,7 @@ const figuresOf = sql(
      ${figures('$3')} where s.institution_id = $1 and s.account_id = any ($2::text[])) d`,
 );
 
-// The amount due of a loan always follows the extract. Interest and fees follow it only if they shall ($5). A figure that is null stays.
+// The amount due of a loan and its day always follow the extract. Interest and fees follow it only if they shall ($5). A figure that is null stays.
 
 const dueNow = (figure: string, paid: string) =>
   `greatest(0, ${figure} - ${sinceThen('$4', 'loan_payments', paid)})`;
@@ -154,9 +154,11 @@ const dueNow = (figure: string, paid: string) =>
 const loanDifference = `
   select * from (
     select s.account_id, l.account_key, l.accrued_interest as interest_before, l.fees_due as fees_before, l.amount_due as due_before,
+           l.next_due_on as due_on_before,
            case when $5::boolean and s.accrued_interest is not null then ${dueNow('s.accrued_interest', 'e.to_interest')} else l.accrued_interest end as interest,
            case when $5 and s.fees_due is not null then ${dueNow('s.fees_due', 'e.to_fees')} else l.fees_due end as fees,
-           case when s.amount_due is not null then ${dueNow('s.amount_due', 'e.to_due')} else l.amount_due end as due
+           case when s.amount_due is not null then ${dueNow('s.amount_due', 'e.to_due')} else l.amount_due end as due,
+           case when s.due_given then s.next_due_on else l.next_due_on end as due_on
     from staged_accounts s
     cross join lateral (
       select * from balances b where b.institution_id = $1 and b.account_id = s.account_id offset 0) b
@@ -165,15 +167,15 @@ const loanDifference = `
       where l.institution_id = $1 and l.account_key = b.account_key offset 0) l
     where ${members} and s.category = 'LOAN'
   ) d
-  where (interest, fees, due) is distinct from (interest_before, fees_before, due_before)`;
+  where (interest, fees, due, due_on) is distinct from (interest_before, fees_before, due_before, due_on_before)`;
 
 const loansToChange = sql('accounts_loans_to_change', `select account_id from (${loanDifference}) d`);
 const changeLoans = sql(
   'accounts_change_loans',
   `with differing as materialized (${loanDifference})
    update loans l
-   set (accrued_interest, fees_due, amount_due) = (
-     select d.interest, d.fees, d.due from differing d where d.account_key = l.account_key)
+   set (accrued_interest, fees_due, amount_due, next_due_on) = (
+     select d.interest, d.fees, d.due, d.due_on from differing d where d.account_key = l.account_key)
    where l.institution_id = $1 and l.account_key = any (array(select account_key from differing))`,
 );
 

@@ -7,6 +7,7 @@ export const accountAlertTypes = [
   'TRANSFER_COMPLETE',
   'TRANSFER_FAILED',
   'TRANSFER_PENDING',
+  'PAYMENT_DUE',
 ] as const;
 export type AccountAlertType = (typeof accountAlertTypes)[number];
 
@@ -46,11 +47,14 @@ export const alertEventKinds: readonly string[] = [alertEventKind];
 export interface Alert {
   readonly alertId: string;
   readonly alertType: AlertType;
-  readonly eventId: string;
+  /** Null for a payment that is due: the calendar raises it. */
+  readonly eventId: string | null;
   readonly occurredAt: Date;
   /** Null for a security alert. */
   readonly account: AlertAccount | null;
   readonly transferId: string | null;
+  /** YYYY-MM-DD, of a payment that is due. */
+  readonly dueOn: string | null;
   readonly amountMinor: bigint | null;
   readonly balanceMinor: bigint | null;
   readonly thresholdMinor: bigint | null;

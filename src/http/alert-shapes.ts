@@ -70,7 +70,7 @@ export const AlertRuleType = Type.Unsafe<AccountAlertType>({
   type: 'string',
   enum: [...accountAlertTypes],
   description:
-    'LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account.',
+    'LOW_BALANCE, HIGH_BALANCE: the available balance falls below or rises above the threshold. DEPOSIT, PAYMENT: a posting of at least the threshold comes in or goes out. TRANSFER_COMPLETE, TRANSFER_FAILED, TRANSFER_PENDING: a transfer from the account. PAYMENT_DUE: the payment of a loan is due within three days.',
 });
 const rule = {
   alertType: AlertRuleType,
@@ -164,7 +164,12 @@ export const MemberAlert = Type.Object(
     ),
     threshold: Type.Optional(Type.Number({ description: 'Of the rule.' })),
     currencyCode: Type.Optional(Type.String({ description: 'Of the amounts.' })),
-    eventId: Type.String({ description: 'The event of the feed that raised it.' }),
+    dueOn: Type.Optional(Type.String({ format: 'date', description: 'Of a payment that is due: the day.' })),
+    eventId: Type.Optional(
+      Type.String({
+        description: 'The event of the feed that raised it. Missing for a payment that is due.',
+      }),
+    ),
     read: Type.Boolean(),
   },
   { description: 'An alert in the inbox.' },
@@ -235,7 +240,7 @@ export function presentPreferences({ rules, quietHours, digestAt, ...settings }:
 }
 
 export function presentAlert(alert: ShownAlert) {
-  const { alertId, alertType, occurredAt, message, account, transferId, eventId, isRead } = alert;
+  const { alertId, alertType, occurredAt, message, account, transferId, dueOn, eventId, isRead } = alert;
   const { amountMinor, balanceMinor, thresholdMinor } = alert;
   const currency = account?.currency ?? '';
   return {
@@ -249,7 +254,8 @@ export function presentAlert(alert: ShownAlert) {
     ...(balanceMinor !== null && { balanceAmount: exactNumber(balanceMinor, currency) }),
     ...(thresholdMinor !== null && { threshold: exactNumber(thresholdMinor, currency) }),
     ...(account !== null && { currencyCode: account.currency }),
-    eventId,
+    ...(dueOn !== null && { dueOn }),
+    ...(eventId !== null && { eventId }),
     read: isRead,
   };
 }

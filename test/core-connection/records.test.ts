@@ -257,7 +257,7 @@ describe('taking records', () => {
     await core.deliverRecords([person('p-300005'), member('300005'), loan('300005')]);
     const stands = () =>
       row(
-        `select b.posted, l.accrued_interest, l.fees_due, l.amount_due, a.delinquent from accounts a
+        `select b.posted, l.accrued_interest, l.fees_due, l.amount_due, l.next_due_on::text, a.delinquent from accounts a
          join balances b using (institution_id, account_key, account_id) join loans l using (institution_id, account_key)
          where account_id = 'a-300005-loan'`,
       );
@@ -271,7 +271,7 @@ describe('taking records', () => {
             delinquent: true,
             balance: 7,
           },
-          { record: 'account', accountId: 'a-300005-loan', amountDue: 300 },
+          { record: 'account', accountId: 'a-300005-loan', amountDue: 300, nextDueOn: '2026-04-01' },
         ]),
       ),
       ['changed', 'changed'],
@@ -281,6 +281,7 @@ describe('taking records', () => {
       accrued_interest: 4_001n,
       fees_due: 2_500n,
       amount_due: 30_000n,
+      next_due_on: '2026-04-01',
       delinquent: true,
     };
     assert.deepEqual(await stands(), figures);
@@ -290,7 +291,13 @@ describe('taking records', () => {
       '?asOf=2026-03-02T06:00:00-05:00',
     );
     assert.deepEqual(results(late), ['changed']);
-    assert.deepEqual(await stands(), { ...figures, accrued_interest: 100n });
+    const paid = { ...figures, accrued_interest: 100n };
+    assert.deepEqual(await stands(), paid);
+    const dueOn = (nextDueOn: string | null) =>
+      core.deliverRecords([{ record: 'account', accountId: 'a-300005-loan', nextDueOn }]);
+    assert.deepEqual(results(await dueOn('the first')), ['invalid_line']);
+    assert.deepEqual(results(await dueOn(null)), ['changed']);
+    assert.deepEqual(await stands(), { ...paid, next_due_on: null });
     await assert.rejects(core.deliverRecords([], {}, '?asOf=2999-01-01T00:00:00Z'), /400.*invalid_request/s);
   });
 });

@@ -95,6 +95,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     accrued_interest: changes(3, '12.50', '13', 'balances a-3 posted', 'loans a-3 accrued_interest'),
     fees_due: changes(3, '25', '26', 'balances a-3 posted', 'loans a-3 fees_due'),
     amount_due: changes(3, '90', '80', 'loans a-3 amount_due'),
+    next_due_on: changes(3, '2026-03-15', '2026-04-15', 'loans a-3 next_due_on'),
     transfer_restriction: changes(1, 'EXCLUDE_AS_TO', 'EXCLUDE_ALL', 'accounts a-1 transfer_restriction'),
   },
   'holders.csv': {
@@ -198,7 +199,16 @@ function completeExtract(): { readonly code: string; readonly files: ExtractFile
     'contact_change_max_age,registration_birth_date,openings_per_day,opening_deposits_per_day,record,balances_as_of',
     '600,yes,7,500.00,ledger,2026-03-01T12:00:00Z',
   );
-  add('accounts.csv', 'amount_due,transfer_restriction', ',EXCLUDE_AS_TO', ',', '90,', ',', ',');
+  const none = ',,';
+  add(
+    'accounts.csv',
+    'amount_due,next_due_on,transfer_restriction',
+    ',,EXCLUDE_AS_TO',
+    none,
+    '90,2026-03-15,',
+    none,
+    none,
+  );
   setCell(files, { file: 'institution.csv', column: 'code', row: 1, from: 'fictional', to: code });
   return { code, files };
 }

@@ -70,24 +70,29 @@ function replacedIn(file: string, line: number, from: string | RegExp, to: strin
   return files;
 }
 
-test('accepts the later columns of accounts: the amount due and a restriction', async () => {
+test('accepts the later columns of accounts: the amount due, its day and a restriction', async () => {
   const files = validExtract();
   const [header = '', ...lines] = files['accounts.csv'] ?? [];
-  const extras = [',EXCLUDE_AS_FROM', ',', '60.25,', ',', ','];
+  const extras = [',,EXCLUDE_AS_FROM', ',,', '60.25,2026-03-15,', ',,', ',,'];
   files['accounts.csv'] = [
-    `${header},amount_due,transfer_restriction`,
+    `${header},amount_due,next_due_on,transfer_restriction`,
     ...lines.map((line, index) => `${line},${extras[index]}`),
   ];
   await using extract = await extractFolder(files);
   const { accounts } = await readFolder(extract.folder);
   assert.deepEqual(
-    accounts.map((account) => [account.amount_due, account.restriction_given, account.transfer_restriction]),
+    accounts.map((account) => [
+      account.amount_due,
+      account.next_due_on,
+      account.restriction_given,
+      account.transfer_restriction,
+    ]),
     [
-      [0, true, 'EXCLUDE_AS_FROM'],
-      [0, true, null],
-      [60_25, true, null],
-      [0, true, null],
-      [0, true, null],
+      [0, null, true, 'EXCLUDE_AS_FROM'],
+      [0, null, true, null],
+      [60_25, '2026-03-15', true, null],
+      [0, null, true, null],
+      [0, null, true, null],
     ],
   );
   files['accounts.csv'] = files['accounts.csv'].map((line) => line.replace('EXCLUDE_AS_FROM', 'NEVER'));
@@ -107,6 +112,8 @@ const plain = {
   accrued_interest: 0,
   fees_due: 0,
   amount_due: null,
+  due_given: false,
+  next_due_on: null,
   restriction_given: false,
   transfer_restriction: null,
 };

@@ -80,7 +80,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   accounts: { owner: 'accounts', readers: ['alerts', 'core-connection', 'core-system', 'transfers'] },
   holders: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
-  loans: { owner: 'accounts', readers: ['core-system', 'transfers'] },
+  loans: { owner: 'accounts', readers: ['alerts', 'core-system', 'transfers'] },
 
   import_runs: { owner: 'core-system' },
   // The rows that an import hands down: the modules below read them in their set-based statements, and write their own tables.

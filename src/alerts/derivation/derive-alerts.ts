@@ -58,6 +58,9 @@ export function raisedBy(
       return about(isSource && kind === 'transfer.failed', transferAmountMinor);
     case 'TRANSFER_PENDING':
       return about(isSource && kind === 'transfer.pending', transferAmountMinor);
+    case 'PAYMENT_DUE':
+      // The calendar raises it.
+      return undefined;
   }
 }
 
@@ -70,6 +73,16 @@ export function alertIdOf(rule: {
 }): string {
   const { eventId, alertType, accountKey, userKey } = rule;
   return idOf([eventId, alertType, String(accountKey), String(userKey)]);
+}
+
+/** The same for the same payment, on whichever day it is looked up. */
+export function dueAlertIdOf(payment: {
+  readonly accountKey: bigint;
+  readonly userKey: bigint;
+  readonly dueOn: string;
+}): string {
+  const { accountKey, userKey, dueOn } = payment;
+  return idOf(['PAYMENT_DUE', dueOn, String(accountKey), String(userKey)]);
 }
 
 /** The same for the same alerts. */

@@ -1,9 +1,29 @@
 import { addDays, instantOf, localDate } from '../../institutions/index.ts';
+import type { AlertChannel } from '../alert.ts';
 
 /** HH:MM on the clocks of the member's zone. */
 export interface QuietHours {
   readonly from: string;
   readonly to: string;
+}
+
+/** How a member wants alerts; null is none. */
+export interface Timing {
+  readonly channels: readonly AlertChannel[];
+  readonly quietFrom: string | null;
+  readonly quietTo: string | null;
+  readonly digestAt: string | null;
+}
+
+/** When an alert goes out, and whether together with others. For the inbox alone it is in no digest: nobody is disturbed by it. */
+export function releaseTime(
+  { channels, digestAt, quietFrom, quietTo }: Timing,
+  { timeZone, now }: { readonly timeZone: string; readonly now: Date },
+): { readonly dueAt: Date; readonly inDigest: boolean } {
+  const goesOut = channels.some((channel) => channel !== 'INBOX');
+  if (digestAt !== null && goesOut) return { dueAt: nextTimeOfDay(now, digestAt, timeZone), inDigest: true };
+  const quiet = quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo };
+  return { dueAt: afterQuietHours(now, quiet, timeZone), inDigest: false };
 }
 
 /**

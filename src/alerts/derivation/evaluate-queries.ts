@@ -171,7 +171,7 @@ export interface NewAlert {
   readonly alertId: string;
   readonly userKey: bigint;
   readonly alertType: AlertType | SecurityAlertType;
-  readonly eventId: string;
+  readonly eventId: string | null;
   readonly accountKey: bigint | null;
   readonly transferId: string | null;
   readonly amount: bigint | null;
@@ -181,24 +181,26 @@ export interface NewAlert {
   readonly channels: readonly AlertChannel[];
   readonly dueAt: Date;
   readonly inDigest: boolean;
+  /** YYYY-MM-DD, of a payment that is due. */
+  readonly dueOn: string | null;
 }
 
 const insert = sql(
   'alerts_insert',
   `insert into alerts (institution_id, recorded_at, alert_id, user_key, alert_type, event_id, account_key, transfer_id, amount,
-                       balance, threshold, occurred_at, channels, due_at, in_digest)
+                       balance, threshold, occurred_at, channels, due_at, in_digest, due_on)
    select $1, $2, v.alert_id, v.user_key, v.alert_type, v.event_id, v.account_key, v.transfer_id, v.amount, v.balance,
-          v.threshold, v.occurred_at, array(select jsonb_array_elements_text(v.channels)), v.due_at, v.in_digest
+          v.threshold, v.occurred_at, array(select jsonb_array_elements_text(v.channels)), v.due_at, v.in_digest, v.due_on
    from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[],
-               $11::bigint[], $12::timestamptz[], $13::jsonb[], $14::timestamptz[], $15::boolean[])
+               $11::bigint[], $12::timestamptz[], $13::jsonb[], $14::timestamptz[], $15::boolean[], $16::date[])
         with ordinality as v (alert_id, user_key, alert_type, event_id, account_key, transfer_id, amount, balance, threshold,
-                              occurred_at, channels, due_at, in_digest, place)
+                              occurred_at, channels, due_at, in_digest, due_on, place)
    order by v.place
    on conflict (institution_id, alert_id) do nothing`,
 );
 
 /** An alert that is there already is left as it is. */
-export async function insertAlerts(tx: Transaction, alerts: readonly NewAlert[], at: Date): Promise<void> {
+export async function insertAlerts(db: Queryable, alerts: readonly NewAlert[], at: Date): Promise<void> {
   if (alerts.length === 0) return;
   const texts = alerts.map((alert) => ({ ...alert, channels: JSON.stringify(alert.channels) }));
   const columns = columnsOf(
@@ -216,6 +218,7 @@ export async function insertAlerts(tx: Transaction, alerts: readonly NewAlert[],
     'channels',
     'dueAt',
     'inDigest',
+    'dueOn',
   );
-  await tx.query(insert, [tx.institutionId, at, ...columns]);
+  await db.query(insert, [db.institutionId, at, ...columns]);
 }

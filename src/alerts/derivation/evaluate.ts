@@ -2,7 +2,7 @@ import { type FeedEvent, readEventsBehind } from '../../feed/index.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { type SecurityAlertType, securityChannels } from '../alert.ts';
 import { alertIdOf, raisedBy } from './derive-alerts.ts';
-import { afterQuietHours, nextTimeOfDay } from './due-times.ts';
+import { releaseTime } from './due-times.ts';
 import {
   type AccountOfEvent,
   advancePosition,
@@ -15,6 +15,7 @@ import {
   selectRulesOfEvents,
   selectSecurityRecipients,
 } from './evaluate-queries.ts';
+import { raiseDueAlerts } from './payments-due.ts';
 
 export interface EvaluateDeps {
   readonly database: Database;
@@ -64,6 +65,7 @@ export async function evaluate(
     });
     if (!isKept) return;
   }
+  if (!isStopping()) await raiseDueAlerts(deps, institutionId);
   await database.write(institutionId, (db) => releasePosition(db, leasedBy));
 }
 
@@ -128,21 +130,11 @@ function accountAlerts(
         threshold,
         occurredAt: event.at,
         channels,
-        ...timeOf(rule, { timeZone: rule.timeZone ?? timeZone, now }),
+        ...releaseTime(rule, { timeZone: rule.timeZone ?? timeZone, now }),
+        dueOn: null,
       },
     ];
   });
-}
-
-/** An alert for the inbox alone is in no digest: nobody is disturbed by it. */
-function timeOf(
-  { channels, digestAt, quietFrom, quietTo }: MatchedRule,
-  { timeZone, now }: { readonly timeZone: string; readonly now: Date },
-): Pick<NewAlert, 'dueAt' | 'inDigest'> {
-  const goesOut = channels.some((channel) => channel !== 'INBOX');
-  if (digestAt !== null && goesOut) return { dueAt: nextTimeOfDay(now, digestAt, timeZone), inDigest: true };
-  const quiet = quietFrom === null || quietTo === null ? null : { from: quietFrom, to: quietTo };
-  return { dueAt: afterQuietHours(now, quiet, timeZone), inDigest: false };
 }
 
 function securityAlerts({ events, recipients }: Batch, now: Date): NewAlert[] {
@@ -166,6 +158,7 @@ function securityAlerts({ events, recipients }: Batch, now: Date): NewAlert[] {
         channels: recipient.securityChannels ?? securityChannels,
         dueAt: now,
         inDigest: false,
+        dueOn: null,
       },
     ];
   });

@@ -159,6 +159,9 @@ function readRule(
   if (isDebt && (alertType === 'LOW_BALANCE' || alertType === 'HIGH_BALANCE')) {
     refuse(`${at}/alertType`, 'Must be another type: a loan or a credit line has no balance to fall below.');
   }
+  if (category !== 'LOAN' && alertType === 'PAYMENT_DUE') {
+    refuse(`${at}/alertType`, 'Must be another type: only a loan has payments that are due.');
+  }
   const chosen = { accountKey, alertType, channels: [...new Set(channels)] };
   if (!thresholdTypes.has(alertType)) {
     if (threshold !== null) refuse(`${at}/threshold`, 'Must be left out for this type.');

@@ -78,7 +78,7 @@ function toDigest(digest: Digest): NewEvent {
 }
 
 function factsOf({ alert, language }: DueAlert) {
-  const { alertId, alertType, eventId, occurredAt, account, transferId } = alert;
+  const { alertId, alertType, eventId, occurredAt, account, transferId, dueOn } = alert;
   const { amountMinor, balanceMinor, thresholdMinor } = alert;
   const money = (minor: bigint | null) =>
     minor === null || account === null ? undefined : formatMinor(minor, account.currency);
@@ -87,7 +87,7 @@ function factsOf({ alert, language }: DueAlert) {
     alertType,
     message: messageOf(alert, language),
     language,
-    causedBy: eventId,
+    causedBy: eventId ?? undefined,
     occurredAt: occurredAt.toISOString(),
     accountId: account?.accountId,
     currencyCode: account?.currency,
@@ -95,6 +95,7 @@ function factsOf({ alert, language }: DueAlert) {
     balance: money(balanceMinor),
     threshold: money(thresholdMinor),
     transferId: transferId ?? undefined,
+    dueOn: dueOn ?? undefined,
   };
 }
 

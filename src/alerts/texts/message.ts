@@ -23,7 +23,14 @@ export function messageOf(alert: Alert, language: Language): string {
     amount: money(alert.amountMinor),
     balance: money(alert.balanceMinor),
     threshold: money(alert.thresholdMinor),
+    dueOn: alert.dueOn === null ? '' : dayIn(language, alert.dueOn),
   });
+}
+
+/** As a sentence names it: December 5, 2026. */
+function dayIn(language: Language, day: string): string {
+  const form = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' });
+  return form.format(new Date(`${day}T00:00:00Z`));
 }
 
 /** Each part once, so that a description with braces stays as it is. */

@@ -96,7 +96,7 @@ function refuseUnknown(given: readonly string[], known: readonly string[], sente
   if (strange.length > 0) throw new MappingError(`${strange.join(', ')} ${sentence}.`);
 }
 
-const dateColumns = ['birth_date'];
+const dateColumns = ['birth_date', 'next_due_on'];
 const amountColumns = [
   'balance',
   'overdraft_limit',

@@ -52,6 +52,8 @@ export interface AccountRecord {
   readonly feesDue: bigint | undefined;
   /** The amount that brings the loan into good standing; undefined if the extract or record omits it. */
   readonly amountDue: bigint | undefined;
+  /** The day on which a loan's amount due is to be paid: null for none; undefined if the extract or record omits it. */
+  readonly nextDueOn: string | null | undefined;
   /** Null for none; undefined if the extract omits it. */
   readonly transferRestriction: string | null | undefined;
 }
@@ -245,7 +247,7 @@ const accountColumns = [
   'fees_due',
 ];
 /** An extract without them leaves the accounts' values unchanged. */
-const optionalAccountColumns = ['amount_due', 'transfer_restriction'];
+const optionalAccountColumns = ['amount_due', 'next_due_on', 'transfer_restriction'];
 const restrictions = ['EXCLUDE_ALL', 'EXCLUDE_AS_FROM', 'EXCLUDE_AS_TO'];
 
 export function readAccount(row: Row): AccountRecord {
@@ -268,6 +270,11 @@ export function readAccount(row: Row): AccountRecord {
     category === 'LOAN' ? row.amountFromZero('balance', currency) : row.amount('balance', currency);
   const accruedInterest = onlyOn('LOAN', 'accrued_interest');
   const feesDue = onlyOn('LOAN', 'fees_due');
+  const nextDueOn = row.has('next_due_on')
+    ? row.optional('next_due_on', isLocalDate, 'a date like 1980-12-31')
+    : undefined;
+  if (category !== 'LOAN' && typeof nextDueOn === 'string')
+    row.fail('next_due_on', 'nothing, except on an account of kind LOAN');
   const isDebt = category === 'LOAN' || category === 'CREDIT';
   return {
     accountId,
@@ -285,6 +292,7 @@ export function readAccount(row: Row): AccountRecord {
     accruedInterest,
     feesDue,
     amountDue: row.has('amount_due') ? onlyOn('LOAN', 'amount_due') : undefined,
+    nextDueOn,
     transferRestriction: row.has('transfer_restriction')
       ? row.optional('transfer_restriction', (text) => restrictions.includes(text), restrictions.join(' or '))
       : undefined,

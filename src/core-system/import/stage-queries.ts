@@ -88,14 +88,15 @@ export const accountStage = stageOf<AccountRecord>(
   'staged_accounts',
   {
     columns: `account_id, member_number, account_number, di_account_type, category, description, currency, posted, closed,
-      delinquent, overdraft_limit, credit_limit, accrued_interest, fees_due, amount_due, restriction_given,
-      transfer_restriction`,
+      delinquent, overdraft_limit, credit_limit, accrued_interest, fees_due, amount_due, due_given, next_due_on,
+      restriction_given, transfer_restriction`,
     keys: [['account_id']],
   },
   (account) => ({
     ...account,
     accountId: cut(account.accountId),
     memberNumber: cut(account.memberNumber),
+    dueGiven: account.nextDueOn !== undefined,
     restrictionGiven: account.transferRestriction !== undefined,
   }),
 );

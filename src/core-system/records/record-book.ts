@@ -482,6 +482,7 @@ function textsOfAccount(account: StandingAccount | AccountRecord): Texts {
       accrued_interest: amount(account.accruedInterest),
       fees_due: amount(account.feesDue),
       amount_due: amount(account.amountDue),
+      next_due_on: account.nextDueOn ?? '',
     }),
   };
 }

@@ -55,6 +55,7 @@ const forms = {
       accruedInterest: 'amount',
       feesDue: 'amount',
       amountDue: 'amount',
+      nextDueOn: 'text',
       transferRestriction: 'text',
     },
     dependants: { field: 'holders', form: 'holder' },

@@ -98,13 +98,14 @@ export interface StandingAccount {
   readonly accruedInterest: bigint | null;
   readonly feesDue: bigint | null;
   readonly amountDue: bigint | null;
+  readonly nextDueOn: string | null;
 }
 
 const accounts = sql(
   'core_standing_accounts',
   `select a.account_id, c.member_number, a.account_number, a.di_account_type, a.description, a.currency, a.closed,
           a.closed_by_operator, a.delinquent, a.overdraft_limit, a.credit_limit, a.transfer_restriction,
-          l.accrued_interest, l.fees_due, l.amount_due
+          l.accrued_interest, l.fees_due, l.amount_due, l.next_due_on::text
    from accounts a
    join customers c on c.institution_id = $1 and c.customer_key = a.customer_key
    left join loans l on l.institution_id = $1 and l.account_key = a.account_key

@@ -25,6 +25,7 @@ export interface AccountRow {
   readonly accruedInterest: bigint | null;
   readonly feesDue: bigint | null;
   readonly amountDue: bigint | null;
+  readonly nextDueOn: string | null;
 }
 
 const account = sql(
@@ -32,7 +33,8 @@ const account = sql(
   `select a.account_key, a.account_id, a.account_number, a.di_account_type, a.category, a.description, a.currency,
           a.closed, a.closed_by_operator, a.delinquent, a.transfer_restriction, a.operator_restriction,
           a.overdraft_limit, a.credit_limit, c.customer_key, c.customer_id, c.member_number,
-          b.posted, b.debits_pending, b.credits_pending, l.accrued_interest, l.fees_due, l.amount_due
+          b.posted, b.debits_pending, b.credits_pending, l.accrued_interest, l.fees_due, l.amount_due,
+          l.next_due_on::text
    from accounts a
    join customers c on c.institution_id = a.institution_id and c.customer_key = a.customer_key
    join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key

@@ -34,6 +34,8 @@ export interface ShownAccount
   readonly interestDue: string | null;
   readonly feesDue: string | null;
   readonly amountDue: string | null;
+  /** YYYY-MM-DD. */
+  readonly nextDueOn: string | null;
   readonly holders: readonly HolderRow[];
   readonly pending: readonly (Omit<PendingOfAccountRow, 'amountMinor'> & { readonly amount: string })[];
   readonly entries: readonly {
@@ -103,6 +105,7 @@ function toShown(row: AccountRow, { holders, pending, entries }: Around): ShownA
     interestDue: due(row.accruedInterest),
     feesDue: due(row.feesDue),
     amountDue: due(row.amountDue),
+    nextDueOn: row.nextDueOn,
     holders,
     pending: pending.map(({ amountMinor, ...one }) => ({ ...one, amount: text(amountMinor) })),
     entries: entries.map(({ seq, recordedAt, kind, amount, postedAfter, transferId }) => ({

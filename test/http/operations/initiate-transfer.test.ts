@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths, send } from '../../support/demo.ts';
+import { eventually } from '../../support/desk.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 let service: TestService;
@@ -208,9 +209,16 @@ describe('memo', () => {
     assert.equal((await member.get(`${paths.transfers}/memo-1`)).body.memo, memo);
     const [newest] = (await member.get(`${paths.transfers}?accountId=a-1001-checking`)).body;
     assert.deepEqual([newest.id, newest.memo], ['memo-1', memo]);
-    const events = (await app.get('/digitalbanking/db-events/v1/events?limit=200')).body;
-    const event = events.find((one: { transfer?: { id: string } }) => one.transfer?.id === 'memo-1');
-    assert.equal(event.transfer.memo, memo);
+    type Event = { transfer?: { id: string; memo: string } };
+    // The feed holds an event back while an older transaction runs.
+    const event = await eventually(
+      async () => {
+        const events: Event[] = (await app.get('/digitalbanking/db-events/v1/events?limit=200')).body;
+        return events.find(({ transfer }) => transfer?.id === 'memo-1');
+      },
+      (found) => found !== undefined,
+    );
+    assert.equal(event?.transfer?.memo, memo);
     for (const without of [{}, { memo: null }]) {
       const { body } = await initiate(member, { ...home, amount: 1, ...without });
       assert.equal('memo' in body, false);

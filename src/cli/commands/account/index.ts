@@ -65,6 +65,7 @@ function sayAccount(account: ShownAccount, options: OutputOptions): void {
         ['interest due', amount(account.interestDue)],
         ['fees due', amount(account.feesDue)],
         ['amount due', amount(account.amountDue)],
+        ['due on', account.nextDueOn],
       ],
       parts: [
         {

@@ -75,6 +75,7 @@ export const CoreRecord = Type.Object(
     accruedInterest: amount('account: for loans, the interest owed.'),
     feesDue: amount('account: for loans, the fees owed.'),
     amountDue: amount('account: for loans, the payment that brings it into good standing.'),
+    nextDueOn: text('account: for loans, the day on which the amount due is to be paid, YYYY-MM-DD.'),
     transferRestriction: text('account: EXCLUDE_AS_FROM, EXCLUDE_AS_TO or EXCLUDE_ALL; null ends it.'),
     holders: persons('account: holders added or changed.'),
     role: Type.Optional(Type.String({ description: 'memberPerson, holder: the role, as in the lists.' })),
