@@ -91,6 +91,16 @@ async function walk(
   report('signs in with a passkey by the button', faults.splice(0));
 
   await page.goto(security);
+  const allowed = page.locator('h2', { hasText: 'Apps that you allowed' }).locator('~ ul').first();
+  await page
+    .locator('h2', { hasText: 'Where you are signed in' })
+    .evaluate((heading) => heading.scrollIntoView());
+  await seen('accesses');
+  await allowed.getByRole('button', { name: 'End' }).click();
+  await page.getByText('It was ended').waitFor();
+  await page.getByText('You allowed no app').waitFor();
+  report('ends a consent', faults.splice(0));
+
   await page.getByRole('button', { name: 'Remove' }).click();
   await page.getByText('The passkey was removed').waitFor();
   report('removes the passkey', faults.splice(0));

@@ -78,7 +78,6 @@ export { eraseCodes } from './one-time-codes/erase-codes.ts';
 export type { ListedPasskey } from './passkeys/passkey-queries.ts';
 export { erasePasskeys } from './passkeys/passkey-queries.ts';
 export { relyingPartyOf } from './passkeys/relying-party.ts';
-export { addPasskey, openSecurityPage, removePasskey, securityPath } from './passkeys/security-page.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
@@ -90,6 +89,14 @@ export { Providers } from './providers/providers.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
+export type { Accesses } from './security/accesses.ts';
+export {
+  addPasskey,
+  endAccessOnPage,
+  openSecurityPage,
+  removePasskey,
+  securityPath,
+} from './security/security-page.ts';
 export type { Browser, NewCookies } from './sessions/browser.ts';
 export { eraseDevices } from './sign-in/device-queries.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';

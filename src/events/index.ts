@@ -18,6 +18,7 @@ export {
   wholeService,
 } from './audit/audit-entry.ts';
 export { AuditTrail } from './audit/audit-trail.ts';
+export { type RecentSignIn, selectRecentSignIns } from './audit/sign-in-queries.ts';
 export {
   type AnchorDeps,
   anchorChain,

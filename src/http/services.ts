@@ -207,6 +207,7 @@ interface SignInServices {
     sent: { readonly request: string; readonly passkeyId: string },
     browser: Browser,
   ): Promise<Step>;
+  endAccess(sent: { readonly request: string; readonly access: string }, browser: Browser): Promise<Step>;
   /** `consentDays` undefined refuses. */
   answerConsent(
     sent: { readonly request: string; readonly consentDays: number | undefined },

@@ -108,6 +108,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       openSecurityPage: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       addPasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       removePasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      endAccess: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       answerConsent: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       logOut: async () => ({ kind: 'ask' }),
       logOutEverywhere: async () => ({ kind: 'left', to: undefined, institutionIds: [] }),

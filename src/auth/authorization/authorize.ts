@@ -9,6 +9,7 @@ import { readProof, useProof } from '../dpop/check-proof.ts';
 import type { ListedPasskey } from '../passkeys/passkey-queries.ts';
 import { provePasskey } from '../passkeys/prove-passkey.ts';
 import { relyingPartyOf, requestOptions } from '../passkeys/relying-party.ts';
+import type { Accesses } from '../security/accesses.ts';
 import { type Browser, browserHash, type NewCookies, newSecret } from '../sessions/browser.ts';
 import type { SessionRow } from '../sessions/session-queries.ts';
 import { beginSession, findSession, leaveSession } from '../sessions/sessions.ts';
@@ -61,7 +62,8 @@ interface SecurityFacts {
   readonly passkeys: readonly ListedPasskey[];
   /** PublicKeyCredentialCreationOptionsJSON; undefined if the member has as many passkeys as allowed. */
   readonly creationOptions: object | undefined;
-  readonly outcome: 'added' | 'removed' | 'refused' | undefined;
+  readonly accesses: Accesses;
+  readonly outcome: 'added' | 'removed' | 'ended' | 'ended_before' | 'refused' | undefined;
 }
 
 /** Parameters of a query or a form; the names that came more than once stand beside them. */

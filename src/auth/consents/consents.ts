@@ -14,20 +14,30 @@ export function listConsents({ database, clock }: AuthDeps, actor: MemberActor):
 
 /** Ends a consent with all tokens that came of it. Problem `not_found` for another member's, and for one that has ended. */
 export async function withdrawConsent(
-  { database, clock }: AuthDeps,
+  deps: AuthDeps,
   actor: MemberActor,
-  { consentId, origin }: { readonly consentId: string; readonly origin: Origin },
+  withdrawn: { readonly consentId: string; readonly origin: Origin },
 ): Promise<void> {
+  if (!(await endOwnConsent(deps, actor, withdrawn))) {
+    throw new Problem('not_found', 'There is no such consent.');
+  }
+}
+
+/** The same; false for another member's consent, and for one that has ended. */
+export function endOwnConsent(
+  { database, clock }: AuthDeps,
+  { institutionId, userKey }: Pick<MemberActor, 'institutionId' | 'userKey'>,
+  { consentId, origin }: { readonly consentId: string; readonly origin: Origin },
+): Promise<boolean> {
   const at = clock();
-  await database.transaction(actor.institutionId, async (tx) => {
+  return database.transaction(institutionId, async (tx) => {
     const consent = await lockConsent(tx, consentId);
-    if (consent?.userKey !== actor.userKey || consent.endedAt !== null) {
-      throw new Problem('not_found', 'There is no such consent.');
-    }
+    if (consent?.userKey !== userKey || consent.endedAt !== null) return false;
     await endConsentAndGrants(tx, consent, { at, by: 'MEMBER' });
     const { clientId, userId } = consent;
     const entry = { action: 'consent.ended', outcome: 'succeeded', reason: 'member' } as const;
     await appendAudit(tx, { ...entry, origin, clientId, userId, subject: consentId }, at);
+    return true;
   });
 }
 

@@ -143,22 +143,26 @@ export async function keepRefreshToken(
 
 interface RefreshFamilyEnd {
   readonly family: RefreshFamilyRow;
-  readonly reason: 'refresh_token' | 'refresh_token_reused';
+  readonly reason: 'refresh_token' | 'refresh_token_reused' | 'member';
   readonly origin: Origin;
 }
 
-/** Ends the family and its access tokens, on the client's request or because an exchanged token came back. */
+/**
+ * Ends the family and its access tokens: on the client's or the member's request, or because an exchanged token came back. False if it
+ * had ended before.
+ */
 export async function endRefreshFamily(
   { database, clock }: AuthDeps,
   institutionId: InstitutionId,
   { family: { familyId, clientId, userId }, reason, origin }: RefreshFamilyEnd,
-): Promise<void> {
+): Promise<boolean> {
   const at = clock();
   const expiresAt = after(at, longestTokenSeconds * 1000 + clockSkewMillis);
-  await database.transaction(institutionId, async (tx) => {
-    if (!(await revokeRefreshFamily(tx, familyId, { at, expiresAt }))) return;
+  return database.transaction(institutionId, async (tx) => {
+    if (!(await revokeRefreshFamily(tx, familyId, { at, expiresAt }))) return false;
     const entry = { reason, origin, clientId, userId, subject: familyId };
     await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
+    return true;
   });
 }
 

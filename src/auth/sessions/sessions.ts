@@ -11,6 +11,11 @@ const lifetimeMillis = 12 * 60 * 60_000;
 const idleMillis = 30 * 60_000;
 const longestUserAgent = 256;
 
+/** A session that was last used before this time has ended. */
+export function idleSinceOf(now: Date): Date {
+  return new Date(now.getTime() - idleMillis);
+}
+
 /** The browser's session at the institution, if it goes on. */
 export async function findSession(
   { database, vault, clock }: AuthDeps,
@@ -20,7 +25,7 @@ export async function findSession(
   const secret = browser.sessionSecret(institutionId);
   if (secret === undefined) return undefined;
   const now = clock();
-  const idleSince = new Date(now.getTime() - idleMillis);
+  const idleSince = idleSinceOf(now);
   return database.write(institutionId, (db) =>
     useSession(db, sessionHash(vault, secret), { now, idleSince }),
   );

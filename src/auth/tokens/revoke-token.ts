@@ -28,7 +28,8 @@ export async function revokeToken(deps: AuthDeps, raw: RawTokenRequest): Promise
   if (found !== undefined) {
     if (found.family.clientId !== clientId) throw notYours(found.family.familyId);
     const { family } = found;
-    return endRefreshFamily(deps, institutionId, { family, reason: 'refresh_token', origin: raw.origin });
+    await endRefreshFamily(deps, institutionId, { family, reason: 'refresh_token', origin: raw.origin });
+    return;
   }
   const token = await verifyOwnToken(deps, text);
   if (token === undefined) return;

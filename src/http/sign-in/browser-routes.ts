@@ -112,6 +112,16 @@ export const browserRoutes: readonly BrowserRoute[] = [
   },
   {
     method: 'POST',
+    path: paths.endAccess,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const request = fieldOf(sent, 'request') ?? '';
+      const access = fieldOf(sent, 'access') ?? '';
+      return responseOf(await services.signIn.endAccess({ request, access }, sent.browser));
+    },
+  },
+  {
+    method: 'POST',
     path: paths.consent,
     handle: async (services, sent) => {
       refuseForeignForm(sent);

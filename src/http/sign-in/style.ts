@@ -44,6 +44,9 @@ li { padding: 0.15rem 0; }
 .alert { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; color: var(--error); background: var(--error-page); border-radius: 0.6rem; }
 .rows { list-style: none; padding: 0; }
 .rows li { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+.rows :is(p, form) { margin: 0; }
+.rows form { display: flex; gap: 1rem; align-items: center; justify-content: space-between; }
+.rows button { width: auto; flex: none; margin: 0; min-height: 2.75rem; }
 .done { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; border: 1px solid var(--accent); border-radius: 0.6rem; }
 a { color: var(--accent); }
 p.leave { margin-top: 1.25rem; }

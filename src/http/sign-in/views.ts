@@ -1,6 +1,7 @@
-import { type ListedPasskey, type Step, securityPath } from '../../auth/index.ts';
+import { type Accesses, type ListedPasskey, type Step, securityPath } from '../../auth/index.ts';
 import { type Html, html } from '../../shared/text/html.ts';
 import type { UnsubscribePage } from '../services.ts';
+import { deviceName } from './device-name.ts';
 import { scriptUrl } from './script.ts';
 import { styleUrl } from './style.ts';
 import { texts } from './texts.ts';
@@ -13,6 +14,7 @@ export const paths = {
   security: securityPath,
   addPasskey: '/auth/v2/security/passkeys',
   removePasskey: '/auth/v2/security/passkeys/remove',
+  endAccess: '/auth/v2/security/end',
   consent: '/auth/v2/consent',
   logout: '/auth/v2/logout',
   confirmLogout: '/auth/v2/sign-out',
@@ -88,7 +90,7 @@ ${signOutLink}`;
   };
 }
 
-/** The member's passkeys. Each change answers with this page again, and says how it went. */
+/** The member's passkeys, all that may act for the member, and the last sign-ins. Each change answers with this page again, and says how it went. */
 export function securityView(step: Extract<Step, { kind: 'security' }>): View {
   const { security } = texts;
   const { outcome, request, creationOptions } = step;
@@ -98,6 +100,7 @@ export function securityView(step: Extract<Step, { kind: 'security' }>): View {
 <p class="lead">${security.lead}</p>
 ${outcome && html`<p class="${outcome === 'refused' ? 'alert' : 'done'}" role="${outcome === 'refused' ? 'alert' : 'status'}">${security.outcomes[outcome]}</p>`}
 <h2>${security.list}</h2>
+<p>${security.about}</p>
 ${step.passkeys.length === 0 && html`<p>${security.none}</p>`}
 <ul class="rows">${step.passkeys.map((one) => passkeyRow(one, request))}</ul>
 ${creationOptions === undefined && html`<p class="note">${security.full}</p>`}
@@ -112,9 +115,81 @@ ${
 </form>
 <noscript><p class="note">${security.needsScript}</p></noscript>`
 }
+${accessParts(step.accesses, request)}
 ${signOutLink}`;
   const title = `${security.title} · ${step.institutionName}`;
   return { ...page(title, body, { hasScript: true }), status: outcome === 'refused' ? 422 : 200 };
+}
+
+function accessParts({ browsers, apps, consents, signIns }: Accesses, request: string): Html {
+  const { security } = texts;
+  const others = browsers.filter(({ isThis }) => !isThis).length + apps.length;
+  return html`<h2>${security.browsers}</h2>
+<ul class="rows">${browsers.map((one) =>
+    accessRow(request, {
+      name: deviceName(one.userAgent) ?? security.unknownDevice,
+      note: [
+        one.isThis ? security.thisBrowser : undefined,
+        one.address,
+        security.since(timeOf(one.startedAt)),
+        security.used(timeOf(one.usedAt)),
+      ],
+      access: one.isThis ? undefined : { kind: 'browser', id: one.sessionId },
+    }),
+  )}</ul>
+<h2>${security.apps}</h2>
+${apps.length === 0 && html`<p>${security.noApps}</p>`}
+<ul class="rows">${apps.map((one) =>
+    accessRow(request, {
+      name: one.clientName,
+      note: [security.since(timeOf(one.startedAt)), security.used(timeOf(one.usedAt))],
+      access: { kind: 'app', id: one.familyId },
+    }),
+  )}</ul>
+${
+  others > 0 &&
+  html`<form method="post" action="${paths.endAccess}">
+<input type="hidden" name="request" value="${request}">
+<button class="quiet" name="access" value="others">${security.endOthers}</button>
+</form>`
+}
+<h2>${security.consents}</h2>
+${consents.length === 0 && html`<p>${security.noConsents}</p>`}
+<ul class="rows">${consents.map((one) =>
+    accessRow(request, {
+      name: one.clientName,
+      note: [
+        security.may(one.scopes.map((scope) => texts.scopes[scope as keyof typeof texts.scopes] ?? scope)),
+        security.until(dayOf(one.expiresAt)),
+      ],
+      access: { kind: 'consent', id: one.consentId },
+    }),
+  )}</ul>
+<h2>${security.signIns}</h2>
+<ul class="rows">${signIns.map(
+    ({ at, outcome, clientName, address, times }) =>
+      html`<li><strong>${security.signInOutcomes[outcome]}</strong>${
+        times > 1 && ` (${times})`
+      }<br><span class="note">${[timeOf(at), clientName, address].filter(Boolean).join(' · ')}</span></li>`,
+  )}</ul>`;
+}
+
+interface AccessRow {
+  readonly name: string;
+  readonly note: readonly (string | null | undefined)[];
+  /** Undefined for the browser of the page. */
+  readonly access: { readonly kind: string; readonly id: string } | undefined;
+}
+
+function accessRow(request: string, { name, note, access }: AccessRow): Html {
+  const about = html`<p><strong id="n-${access?.id ?? 'this'}">${name}</strong><br><span class="note">${note.filter(Boolean).join(' · ')}</span></p>`;
+  if (access === undefined) return html`<li>${about}</li>`;
+  const { kind, id } = access;
+  return html`<li><form method="post" action="${paths.endAccess}">
+${about}
+<input type="hidden" name="request" value="${request}">
+<button class="quiet" name="access" value="${kind} ${id}" aria-describedby="n-${id}">${texts.security.end}</button>
+</form></li>`;
 }
 
 function passkeyRow(
@@ -132,6 +207,11 @@ function passkeyRow(
 
 function dayOf(at: Date): string {
   return at.toLocaleDateString(texts.language, { dateStyle: 'medium', timeZone: 'UTC' });
+}
+
+/** In UTC, and says so: the page does not know where the member is. */
+function timeOf(at: Date): string {
+  return `${at.toLocaleString(texts.language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`;
 }
 
 export function signOutView(): View {

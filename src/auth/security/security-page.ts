@@ -11,12 +11,13 @@ import {
 } from '../authorization/authorize.ts';
 import { openRequest, type SecurityPage, sealRequest } from '../authorization/sealed-request.ts';
 import type { AuthDeps } from '../deps.ts';
+import { deletePasskey, insertPasskey, selectPasskeys, spendChallenge } from '../passkeys/passkey-queries.ts';
+import { creationOptions, relyingPartyOf, userHandleOf } from '../passkeys/relying-party.ts';
+import { verifyEnrollment } from '../passkeys/verify-passkey.ts';
 import { type Browser, newSecret } from '../sessions/browser.ts';
 import { endOtherSessions, type SessionRow } from '../sessions/session-queries.ts';
 import { findSession } from '../sessions/sessions.ts';
-import { deletePasskey, insertPasskey, selectPasskeys, spendChallenge } from './passkey-queries.ts';
-import { creationOptions, relyingPartyOf, userHandleOf } from './relying-party.ts';
-import { verifyEnrollment } from './verify-passkey.ts';
+import { endAccess, readAccess, readAccesses } from './accesses.ts';
 
 export const securityPath = '/auth/v2/security';
 const pageMillis = 10 * 60_000;
@@ -24,7 +25,7 @@ const pageMillis = 10 * 60_000;
 const recentMillis = 10 * 60_000;
 const mostPasskeys = 10;
 
-/** The page on which a member adds and removes passkeys. Its `client_id` names an app of the institution. Throws UnsafeRequestError. */
+/** The page of a member's passkeys, browsers, apps, consents and last sign-ins. Its `client_id` names an app of the institution. Throws UnsafeRequestError. */
 export async function openSecurityPage(
   deps: AuthDeps,
   parameters: Parameters,
@@ -92,8 +93,26 @@ export async function removePasskey(
   });
 }
 
+/** Ends a session in another browser, an app's sign-in, a consent, or all of the first two. */
+export async function endAccessOnPage(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly access: string },
+  browser: Browser,
+): Promise<Step> {
+  return change(deps, sent.request, browser, async ({ page: { institutionId }, session }) => {
+    const access = readAccess(sent.access);
+    // The session of the page ends by signing out.
+    if (access === undefined || (access.kind === 'browser' && access.id === session.sessionId))
+      return 'refused';
+    const { origin } = browser;
+    const isEnded = await endAccess(deps, { institutionId, session, origin }, access);
+    // A second click finds it ended, as the member wanted.
+    return isEnded ? 'ended' : 'ended_before';
+  });
+}
+
 type Place = Pick<SecurityPage, 'institutionId' | 'clientId'>;
-type Outcome = 'added' | 'removed' | 'refused';
+type Outcome = 'added' | 'removed' | 'ended' | 'ended_before' | 'refused';
 
 /** Runs the change of a page if its session goes on in this browser and is recent; otherwise the member signs in first. */
 async function change(
@@ -120,6 +139,7 @@ async function securityPage(
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   const institutionName = institution?.name ?? '';
   const passkeys = await deps.database.read(institutionId, (db) => selectPasskeys(db, userKey));
+  const accesses = await readAccesses(deps, institutionId, session);
   const challenge = newSecret();
   const expiresAtMillis = deps.clock().getTime() + pageMillis;
   const sealed = {
@@ -137,7 +157,7 @@ async function securityPage(
   });
   return {
     kind: 'security',
-    ...{ institutionName, passkeys, outcome, request: sealRequest(deps.vault, sealed) },
+    ...{ institutionName, passkeys, accesses, outcome, request: sealRequest(deps.vault, sealed) },
     creationOptions: passkeys.length < mostPasskeys ? options : undefined,
   };
 }

@@ -1,0 +1,137 @@
+import { appendAudit, type Origin, type RecentSignIn, selectRecentSignIns } from '../../events/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import { type ConsentRow, selectConsents } from '../consents/consent-queries.ts';
+import { endOwnConsent } from '../consents/consents.ts';
+import type { AuthDeps } from '../deps.ts';
+import { endRefreshFamily } from '../refresh/refresh-families.ts';
+import { selectRefreshFamily } from '../refresh/refresh-queries.ts';
+import { endOtherSessions, type SessionRow } from '../sessions/session-queries.ts';
+import { idleSinceOf } from '../sessions/sessions.ts';
+import {
+  type AppAccess,
+  type BrowserAccess,
+  endSessionOf,
+  selectApps,
+  selectBrowsers,
+  selectClientNames,
+} from './access-queries.ts';
+
+/** All that may act for a member, and the member's last sign-ins. */
+export interface Accesses {
+  readonly browsers: readonly (BrowserAccess & { readonly isThis: boolean })[];
+  readonly apps: readonly AppAccess[];
+  readonly consents: readonly ConsentRow[];
+  readonly signIns: readonly RecentSignIn[];
+}
+
+/** Of the member of the session. */
+export async function readAccesses(
+  { database, clock }: AuthDeps,
+  institutionId: InstitutionId,
+  { sessionId, userKey, userId }: SessionRow,
+): Promise<Accesses> {
+  const now = clock();
+  return database.read(institutionId, async (db) => {
+    const [browsers, apps, consents, rows] = await Promise.all([
+      selectBrowsers(db, userKey, { now, idleSince: idleSinceOf(now) }),
+      selectApps(db, userKey, now),
+      selectConsents(db, userKey, now),
+      selectRecentSignIns(db, userId),
+    ]);
+    const clientIds = rows.flatMap(({ clientId }) => clientId ?? []);
+    const names = clientIds.length > 0 ? await selectClientNames(db, clientIds) : new Map<string, string>();
+    return {
+      browsers: browsers.map((one) => ({ ...one, isThis: one.sessionId === sessionId })),
+      apps,
+      consents,
+      signIns: rows.map(({ clientId, ...row }) => ({
+        ...row,
+        clientName: names.get(clientId ?? '') ?? null,
+      })),
+    };
+  });
+}
+
+/** What a member ends. `others`: every other browser and every app's sign-in; consents stay. */
+export type Access =
+  | { readonly kind: 'browser' | 'app' | 'consent'; readonly id: string }
+  | { readonly kind: 'others' };
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Undefined for a text that names none. */
+export function readAccess(text: string): Access | undefined {
+  const [kind, id = '', ...more] = text.split(' ');
+  if (kind === 'others' && text === kind) return { kind };
+  const isKind = kind === 'browser' || kind === 'app' || kind === 'consent';
+  return isKind && uuid.test(id) && more.length === 0 ? { kind, id } : undefined;
+}
+
+interface Ender {
+  readonly institutionId: InstitutionId;
+  readonly session: SessionRow;
+  readonly origin: Origin;
+}
+
+/** Ends an access of the session's member at once. False if the member has none of this id, or it had ended. */
+export async function endAccess(deps: AuthDeps, ender: Ender, access: Access): Promise<boolean> {
+  switch (access.kind) {
+    case 'browser':
+      return endBrowser(deps, ender, access.id);
+    case 'app':
+      return endApp(deps, ender, access.id);
+    case 'consent': {
+      const { institutionId, session, origin } = ender;
+      const member = { institutionId, userKey: session.userKey };
+      return endOwnConsent(deps, member, { consentId: access.id, origin });
+    }
+    case 'others':
+      return endOthers(deps, ender);
+  }
+}
+
+function endBrowser(
+  { database, clock }: AuthDeps,
+  { institutionId, session, origin }: Ender,
+  sessionId: string,
+): Promise<boolean> {
+  const at = clock();
+  const { userKey, userId } = session;
+  return database.transaction(institutionId, async (tx) => {
+    if (!(await endSessionOf(tx, { userKey, sessionId }, at))) return false;
+    const entry = { action: 'session.ended', outcome: 'succeeded', reason: 'member' } as const;
+    await appendAudit(tx, { ...entry, origin, userId, subject: sessionId }, at);
+    return true;
+  });
+}
+
+async function endApp(
+  deps: AuthDeps,
+  { institutionId, session, origin }: Ender,
+  familyId: string,
+): Promise<boolean> {
+  const family = await deps.database.read(institutionId, (db) => selectRefreshFamily(db, familyId));
+  if (family?.userKey !== session.userKey) return false;
+  return endRefreshFamily(deps, institutionId, { family, reason: 'member', origin });
+}
+
+async function endOthers(deps: AuthDeps, ender: Ender): Promise<boolean> {
+  const { institutionId, session, origin } = ender;
+  const { userKey, userId } = session;
+  const at = deps.clock();
+  await deps.database.transaction(institutionId, async (tx) => {
+    const entry = {
+      action: 'session.ended',
+      outcome: 'succeeded',
+      reason: 'member',
+      origin,
+      userId,
+    } as const;
+    for (const subject of await endOtherSessions(tx, session, at)) {
+      await appendAudit(tx, { ...entry, subject }, at);
+    }
+  });
+  const apps = await deps.database.read(institutionId, (db) => selectApps(db, userKey, at));
+  for (const { familyId } of apps) await endApp(deps, ender, familyId);
+  return true;
+}
