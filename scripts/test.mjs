@@ -4,7 +4,7 @@
 //   npm test test/members/*.test.ts   these files; a PostgreSQL is kept for the next run and stops after ten idle minutes
 //   npm test -- --stop                stops the kept PostgreSQL now
 //
-// Files that import nothing of the database get none.
+// Files that import nothing of the database get none. SLOW_FEED=1 lets events arrive late, as on a busy machine.
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -23,6 +23,10 @@ const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/
 const cluster = await provideCluster();
 // A run of all tests must see every optional field of the responses.
 const seenFields = named.length === 0 ? mkdtempSync(path.join(os.tmpdir(), 'sharedraft-seen-')) : undefined;
+if (process.env.SLOW_FEED && cluster) {
+  const { slowFeed } = await import('./slow-feed.ts');
+  void slowFeed(cluster.host);
+}
 const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', ...options, ...files], {
   stdio: 'inherit',
   env: {
