@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { clientCredentials, NotFoundError, password, Sharedraft } from '../../client/src/index.ts';
 import { runMaintenance } from '../../src/app/background/maintenance.ts';
-import { assertInContract } from '../support/contract.ts';
+import { checkedFetch } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../webhooks/receiver.ts';
 
@@ -20,17 +20,6 @@ before(async () => {
   member = memberOf('demo.member', 'demo-member-password');
 });
 after(() => service.close());
-
-/** Compares each response with openapi.json. */
-const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  const { pathname, search } = new URL(String(input));
-  const { status, headers } = response;
-  const path = `${pathname}${search}`;
-  const text = await response.clone().text();
-  assertInContract({ method: init?.method ?? 'GET', path, status, headers, text });
-  return response;
-};
 
 function memberOf(username: string, secret: string): Sharedraft {
   const auth = password(app, { username, password: secret });

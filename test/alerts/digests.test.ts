@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { clientCredentials, password, Sharedraft } from '../../client/src/index.ts';
 import { releaseAlerts } from '../../src/alerts/release/release.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
+import { checkedFetch } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../webhooks/receiver.ts';
 
@@ -23,7 +24,8 @@ before(async () => {
 after(() => service.close());
 
 function memberOf(username: string, secret: string): Sharedraft {
-  return new Sharedraft({ baseUrl: service.address, auth: password(app, { username, password: secret }) });
+  const auth = password(app, { username, password: secret });
+  return new Sharedraft({ baseUrl: service.address, auth, fetch: checkedFetch });
 }
 
 const pay = (amount: string, someone = member, from = checking, to = 'a-1001-savings') =>

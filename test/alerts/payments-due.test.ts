@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { password, Sharedraft } from '../../client/src/index.ts';
-import { assertInContract } from '../support/contract.ts';
+import { checkedFetch } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../webhooks/receiver.ts';
 
@@ -23,16 +23,6 @@ before(async () => {
   await service.db.superuser(`update institutions set time_zone = 'America/New_York'`);
 });
 after(() => service.close());
-
-/** Compares each response with openapi.json. */
-const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  const { pathname, search } = new URL(String(input));
-  const { status, headers } = response;
-  const text = await response.clone().text();
-  assertInContract({ method: init?.method ?? 'GET', path: `${pathname}${search}`, status, headers, text });
-  return response;
-};
 
 beforeEach(async () => {
   await service.db.superuser('delete from alerts');

@@ -188,3 +188,13 @@ function assertExactAmounts(exchangeText: string, text: string): void {
     assert.equal(decimals, currencyDecimals(currency), `${exchangeText}\nhas ${amount} ${currency}`);
   }
 }
+
+/** For a client: compares each response with openapi.json. */
+export const checkedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const { pathname, search } = new URL(String(input));
+  const { status, headers } = response;
+  const text = await response.clone().text();
+  assertInContract({ method: init?.method ?? 'GET', path: `${pathname}${search}`, status, headers, text });
+  return response;
+};

@@ -9,7 +9,7 @@ import {
   webhooks,
 } from '../../client/src/index.ts';
 import { runMaintenance } from '../../src/app/background/maintenance.ts';
-import { assertInContract } from '../support/contract.ts';
+import { checkedFetch } from '../support/contract.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type Receiver, startReceiver, until } from './receiver.ts';
 
@@ -27,22 +27,6 @@ before(async () => {
   member = new Sharedraft({ ...options, auth: password(app, demo) });
 });
 after(() => service.close());
-
-/** Compares each response with openapi.json. */
-const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  const { pathname, search } = new URL(String(input));
-  const { status, headers } = response;
-  const path = `${pathname}${search}`;
-  assertInContract({
-    method: init?.method ?? 'GET',
-    path,
-    status,
-    headers,
-    text: await response.clone().text(),
-  });
-  return response;
-};
 
 const pay = (amount = '1.00', toAccountId = 'a-1001-savings') =>
   member.transfers.create({ fromAccountId: 'a-1001-checking', toAccountId, amount });
