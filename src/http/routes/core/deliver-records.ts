@@ -4,9 +4,11 @@ import { publicId } from '../../../shared/public-id.ts';
 import { operation } from '../../operation.ts';
 import { answerSchema, answersOf, formatOf, ShownAnswers, summarySchema } from './delivery.ts';
 
+/** A line has no more bytes. */
+const maxLength = 16_384;
 const id = (description: string) => Type.Optional(Type.String({ pattern: publicId.source, description }));
 const text = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Null()], { description }));
+  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }));
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const amount = (description: string) => Type.Optional(Type.Number({ description }));
 
@@ -15,6 +17,7 @@ export const CoreRecordPerson = Type.Object(
     personId: Type.String({ pattern: publicId.source, description: 'The person.' }),
     role: Type.Optional(
       Type.String({
+        maxLength,
         description:
           'PRIMARY, JOINT or AUTHORIZED_SIGNER; in the membership of a business also BUSINESS_ADMIN or BUSINESS_USER.',
       }),
@@ -51,6 +54,7 @@ export const CoreRecord = Type.Object(
     customerId: id('member: its id; a new membership needs it, and it never changes.'),
     memberType: Type.Optional(
       Type.String({
+        maxLength,
         description: 'member: RETAIL or BUSINESS; a new membership needs it, and it never changes.',
       }),
     ),
@@ -67,7 +71,7 @@ export const CoreRecord = Type.Object(
     ),
     balance: amount('account: opening balance of a new one. It never changes an existing one.'),
     status: Type.Optional(
-      Type.String({ description: 'account: open or closed. Default of a new one: open.' }),
+      Type.String({ maxLength, description: 'account: open or closed. Default of a new one: open.' }),
     ),
     delinquent: flag('account: whether a loan is not in good standing.'),
     overdraftLimit: amount('account: for deposits.'),
@@ -78,7 +82,9 @@ export const CoreRecord = Type.Object(
     nextDueOn: text('account: for loans, the day on which the amount due is to be paid, YYYY-MM-DD.'),
     transferRestriction: text('account: EXCLUDE_AS_FROM, EXCLUDE_AS_TO or EXCLUDE_ALL; null ends it.'),
     holders: persons('account: holders added or changed.'),
-    role: Type.Optional(Type.String({ description: 'memberPerson, holder: the role, as in the lists.' })),
+    role: Type.Optional(
+      Type.String({ maxLength, description: 'memberPerson, holder: the role, as in the lists.' }),
+    ),
     mayPay: flag('holder: whether they may pay from the account.'),
     changedAt: Type.Optional(
       Type.String({
