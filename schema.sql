@@ -471,6 +471,7 @@ create table refresh_families (
   created_at        timestamp with time zone not null,
   authenticated_at  timestamp with time zone,
   key_thumbprint    text collate "C",
+  used_at           timestamp with time zone,
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -493,6 +494,7 @@ comment on column refresh_families.idle_until is 'End if no token is used until 
 comment on column refresh_families.expires_at is 'End in any case.';
 comment on column refresh_families.authenticated_at is 'When the member proved who they are; null: at created_at.';
 comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
+comment on column refresh_families.used_at is 'The last renewal; null before the first.';
 
 create table revocations (
   institution_id  integer not null,
@@ -1158,6 +1160,7 @@ CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries USING btree (instit
 CREATE INDEX audit_entries_by_subject ON audit_entries USING btree (institution_id, subject, audit_key) WHERE (subject IS NOT NULL);
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (institution_id, recorded_at, audit_key);
 CREATE INDEX audit_entries_by_user ON audit_entries USING btree (institution_id, user_id, audit_key) WHERE (user_id IS NOT NULL);
+CREATE INDEX audit_entries_sign_ins ON audit_entries USING btree (institution_id, user_id, audit_key) WHERE (action = 'login'::text);
 CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (institution_id, audit_key) WHERE (chain_number IS NULL);
 comment on table audit_entries is 'The audit trail: acts, their origin and outcome. Insert-only, and chained by hash. It holds no secret and no token. Personal data stands only in address, name_hash, stated_reason and personal.';
 comment on column audit_entries.institution_id is '0 for the service as a whole: refusals before the institution was known, and acts that belong to none.';
@@ -5208,7 +5211,7 @@ grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
 grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
 grant delete, insert, select on provider_assertion_replays to sharedraft_service;
-grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at) on refresh_families to sharedraft_service;
+grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at, used_at) on refresh_families to sharedraft_service;
 grant delete, insert, select on revocations to sharedraft_service;
 grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit, operator_restriction, closed_by_operator) on accounts to sharedraft_service;
 grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;

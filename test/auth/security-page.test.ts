@@ -221,6 +221,29 @@ describe('ending an access', () => {
     assert.equal(await renews(others.refreshToken), true);
   });
 
+  test('a hundred and one apps end with one click, those of a client that is switched off among them', async () => {
+    const tokens = await byPassword();
+    await service.db.superuser(
+      `insert into refresh_families
+       select (r).* from (
+         select jsonb_populate_record(f, jsonb_build_object('family_id', gen_random_uuid())) as r
+         from refresh_families f, generate_series(1, 100)
+         where f.revoked_at is null) x`,
+    );
+    const { browser, page } = await atSecurity();
+    const switched = (active: boolean) =>
+      service.db.superuser('update clients set active = $1 where client_id = $2', [active, app.clientId]);
+    await switched(false);
+    const other = 'client_id=demo-budget';
+    const here = await browser.get(security.replace(/client_id=.*/, other));
+    assert.equal((await browser.post(endPath, { request: here.request, access: 'others' })).status, 200);
+    await switched(true);
+    const left = await service.db.superuser('select from refresh_families where revoked_at is null');
+    assert.deepEqual([left.length, await renews(tokens.refreshToken)], [0, false]);
+    const again = await browser.post(endPath, { request: page.request, access: 'others' });
+    assert.match(again.text, /It had ended before/);
+  });
+
   test('a second click says that it had ended before', async () => {
     await byPassword();
     const { browser, page } = await atSecurity();
@@ -250,6 +273,33 @@ describe('ending an access', () => {
 });
 
 describe('refused ends of an access', () => {
+  test('an access at another institution is answered like one that had ended, and goes on (ASVS 8.4.1)', async () => {
+    const harbor = { client_id: 'harbor-app', client_secret: 'harbor-app-secret' };
+    const body = {
+      ...harbor,
+      grant_type: 'password',
+      username: 'demo.member',
+      password: 'harbor-member-password',
+    };
+    await service.db.superuser(
+      `update clients set scopes = scopes || '{offline_access}', grants = grants || '{refresh_token}'
+       where client_id = 'harbor-app' and not scopes @> '{offline_access}'`,
+    );
+    const scope = 'account:read offline_access';
+    const theirs = await send(service.address, 'POST', paths.token, { body: { ...body, scope } });
+    assert.ok(theirs.body.refresh_token, theirs.text);
+    const [row] = await service.db.superuser<{ family_id: string }>(
+      `select family_id from refresh_families where client_id = 'harbor-app' and revoked_at is null`,
+    );
+    const { browser, page } = await atSecurity();
+    const access = `app ${row?.family_id}`;
+    const answer = await browser.post(endPath, { request: page.request, access });
+    assert.deepEqual([answer.status, /It had ended before/.test(answer.text)], [200, true]);
+    await browser.post(endPath, { request: page.request, access: 'others' });
+    const again = { ...harbor, grant_type: 'refresh_token', refresh_token: theirs.body.refresh_token };
+    assert.equal((await send(service.address, 'POST', paths.token, { body: again })).status, 200);
+  });
+
   test('an access of another member is answered like one that had ended, and goes on (ASVS 8.2.2)', async () => {
     const tokens = await byConsent(fern);
     const theirs = await atSecurity(fern);

@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { appendAudit, type Origin } from '../../events/index.ts';
-import type { InstitutionId } from '../../storage/index.ts';
+import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
@@ -10,6 +10,7 @@ import {
   extendRefreshFamily,
   insertRefreshFamily,
   type RefreshFamilyRow,
+  revokeRefreshFamilies,
   revokeRefreshFamily,
   rotateRefreshFamily,
   selectRefreshFamily,
@@ -133,10 +134,11 @@ export async function keepRefreshToken(
   institutionId: InstitutionId,
   token: RefreshToken,
 ): Promise<RefreshToken | undefined> {
-  const idleUntil = after(deps.clock(), deps.refreshTokens.idleMillis);
+  const now = deps.clock();
+  const idleUntil = after(now, deps.refreshTokens.idleMillis);
   const { familyId, generation } = token;
   const isKept = await deps.database.write(institutionId, (db) =>
-    extendRefreshFamily(db, familyId, { generation, idleUntil }),
+    extendRefreshFamily(db, familyId, { generation, now, idleUntil }),
   );
   return isKept ? token : undefined;
 }
@@ -164,6 +166,21 @@ export async function endRefreshFamily(
     await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
     return true;
   });
+}
+
+/** Ends all families of the member, in the caller's transaction. Returns how many there were. */
+export async function endRefreshFamilies(
+  tx: Transaction,
+  { userKey, userId }: Pick<RefreshFamilyRow, 'userKey' | 'userId'>,
+  { at, origin }: { readonly at: Date; readonly origin: Origin },
+): Promise<number> {
+  const expiresAt = after(at, longestTokenSeconds * 1000 + clockSkewMillis);
+  const ended = await revokeRefreshFamilies(tx, userKey, { at, expiresAt });
+  for (const { familyId: subject, clientId } of ended) {
+    const entry = { reason: 'member', origin, clientId, userId, subject };
+    await appendAudit(tx, { action: 'token.revoked', outcome: 'succeeded', ...entry }, at);
+  }
+  return ended.length;
 }
 
 function after(at: Date, millis: number): Date {

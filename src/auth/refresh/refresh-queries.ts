@@ -86,7 +86,7 @@ export async function selectRefreshFamily(
 const rotate = sql(
   'auth_rotate_refresh_family',
   `update refresh_families
-   set generation = generation + 1, token_hash = $4, rotated_at = $5, idle_until = least(expires_at, $6)
+   set generation = generation + 1, token_hash = $4, rotated_at = $5, used_at = $5, idle_until = least(expires_at, $6)
    where institution_id = $1 and family_id = $2 and generation = $3 and revoked_at is null`,
 );
 
@@ -108,7 +108,7 @@ export async function rotateRefreshFamily(
 
 const extend = sql(
   'auth_extend_refresh_family',
-  `update refresh_families set idle_until = least(expires_at, $4)
+  `update refresh_families set idle_until = least(expires_at, $4), used_at = $5
    where institution_id = $1 and family_id = $2 and generation = $3 and revoked_at is null`,
 );
 
@@ -116,9 +116,13 @@ const extend = sql(
 export async function extendRefreshFamily(
   db: Queryable,
   familyId: string,
-  { generation, idleUntil }: { readonly generation: number; readonly idleUntil: Date },
+  {
+    generation,
+    now,
+    idleUntil,
+  }: { readonly generation: number; readonly now: Date; readonly idleUntil: Date },
 ): Promise<boolean> {
-  return (await db.query(extend, [db.institutionId, familyId, generation, idleUntil])).rowCount === 1;
+  return (await db.query(extend, [db.institutionId, familyId, generation, idleUntil, now])).rowCount === 1;
 }
 
 const revokeFamily = sql(
@@ -139,6 +143,31 @@ export async function revokeRefreshFamily(
   { at, expiresAt }: { readonly at: Date; readonly expiresAt: Date },
 ): Promise<boolean> {
   return (await db.query(revokeFamily, [db.institutionId, familyId, at, expiresAt])).rowCount === 1;
+}
+
+// Also those of a client that is switched off: it may come back.
+const revokeAll = sql(
+  'auth_revoke_refresh_families',
+  `with ended as (
+     update refresh_families set revoked_at = $3
+     where institution_id = $1 and user_key = $2 and revoked_at is null and idle_until > $3
+     returning institution_id, family_id, client_id
+   ), revoked as (
+     insert into revocations (institution_id, revoked_id, expires_at)
+     select institution_id, family_id, $4 from ended
+     on conflict do nothing
+   )
+   select family_id, client_id from ended order by family_id`,
+);
+
+/** Ends every family of the user with its access tokens, which have all expired by `expiresAt`. Returns those that it ended. */
+export async function revokeRefreshFamilies(
+  db: Queryable,
+  userKey: bigint,
+  { at, expiresAt }: { readonly at: Date; readonly expiresAt: Date },
+): Promise<readonly Pick<RefreshFamilyRow, 'familyId' | 'clientId'>[]> {
+  const values = [db.institutionId, userKey, at, expiresAt];
+  return (await db.query<Pick<RefreshFamilyRow, 'familyId' | 'clientId'>>(revokeAll, values)).rows;
 }
 
 const revoke = sql(

@@ -37,12 +37,13 @@ export interface AppAccess {
 
 const apps = sql(
   'auth_apps_of_user',
-  `select f.family_id, c.name as client_name, coalesce(f.authenticated_at, f.created_at) as started_at, f.rotated_at as used_at
+  `select f.family_id, c.name as client_name, coalesce(f.authenticated_at, f.created_at) as started_at,
+          coalesce(f.used_at, f.rotated_at) as used_at
    from refresh_families f
    join users u on u.institution_id = $1 and u.user_key = f.user_key and u.token_epoch = f.user_epoch
    join clients c on c.institution_id = $1 and c.client_id = f.client_id and c.token_epoch = f.client_epoch and c.active
    where f.institution_id = $1 and f.user_key = $2 and f.revoked_at is null and f.idle_until > $3
-   order by f.rotated_at desc, f.family_id limit 100`,
+   order by coalesce(f.used_at, f.rotated_at) desc, f.family_id limit 100`,
 );
 
 /** Those whose refresh token is still good, the last used first. */

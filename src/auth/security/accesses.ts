@@ -3,7 +3,7 @@ import type { InstitutionId } from '../../storage/index.ts';
 import { type ConsentRow, selectConsents } from '../consents/consent-queries.ts';
 import { endOwnConsent } from '../consents/consents.ts';
 import type { AuthDeps } from '../deps.ts';
-import { endRefreshFamily } from '../refresh/refresh-families.ts';
+import { endRefreshFamilies, endRefreshFamily } from '../refresh/refresh-families.ts';
 import { selectRefreshFamily } from '../refresh/refresh-queries.ts';
 import { endOtherSessions, type SessionRow } from '../sessions/session-queries.ts';
 import { idleSinceOf } from '../sessions/sessions.ts';
@@ -115,11 +115,14 @@ async function endApp(
   return endRefreshFamily(deps, institutionId, { family, reason: 'member', origin });
 }
 
-async function endOthers(deps: AuthDeps, ender: Ender): Promise<boolean> {
-  const { institutionId, session, origin } = ender;
-  const { userKey, userId } = session;
-  const at = deps.clock();
-  await deps.database.transaction(institutionId, async (tx) => {
+/** All or nothing, so that no app stays when the browsers are gone. */
+function endOthers(
+  { database, clock }: AuthDeps,
+  { institutionId, session, origin }: Ender,
+): Promise<boolean> {
+  const { userId } = session;
+  const at = clock();
+  return database.transaction(institutionId, async (tx) => {
     const entry = {
       action: 'session.ended',
       outcome: 'succeeded',
@@ -127,11 +130,9 @@ async function endOthers(deps: AuthDeps, ender: Ender): Promise<boolean> {
       origin,
       userId,
     } as const;
-    for (const subject of await endOtherSessions(tx, session, at)) {
-      await appendAudit(tx, { ...entry, subject }, at);
-    }
+    const browsers = await endOtherSessions(tx, session, at);
+    for (const subject of browsers) await appendAudit(tx, { ...entry, subject }, at);
+    const apps = await endRefreshFamilies(tx, session, { at, origin });
+    return browsers.length + apps > 0;
   });
-  const apps = await deps.database.read(institutionId, (db) => selectApps(db, userKey, at));
-  for (const { familyId } of apps) await endApp(deps, ender, familyId);
-  return true;
 }

@@ -11,13 +11,11 @@ export interface RecentSignIn {
   readonly times: number;
 }
 
-// A member's newest entries only, so that one with many other acts is not read through.
 const recent = sql(
   'events_recent_sign_ins',
   `select e.recorded_at as at, e.outcome, e.client_id, host(e.address) as address, e.times
-   from (select recorded_at, audit_key, action, outcome, client_id, address, times from audit_entries
-         where institution_id = $1 and user_id = $2 order by audit_key desc limit 500) e
-   where e.action = 'login'
+   from audit_entries e
+   where e.institution_id = $1 and e.user_id = $2 and e.action = 'login'
    order by e.audit_key desc limit 20`,
 );
 
