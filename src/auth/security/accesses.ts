@@ -52,7 +52,7 @@ export async function readAccesses(
   });
 }
 
-/** What a member ends. `others`: every other browser and every app's sign-in; consents stay. */
+/** An access that a member ends. `others`: every other browser and every app's sign-in; consents stay. */
 export type Access =
   | { readonly kind: 'browser' | 'app' | 'consent'; readonly id: string }
   | { readonly kind: 'others' };

@@ -6,7 +6,7 @@ import { noteDevice } from './device-queries.ts';
 /** A device that is not used for this long is new again. Browsers keep a cookie no longer. */
 export const deviceDays = 400;
 
-/** What a device is known by. */
+/** The mark by which a device is known. */
 export type Device =
   | { readonly kind: 'browser'; readonly secret: string }
   /** A token bound to a key: the app has one for each installation. */
