@@ -2273,6 +2273,58 @@ comment on column user_devices.device_hash is 'Keyed hash of the browser''s cook
 comment on column user_devices.last_seen_at is 'To the day: a sign-in within a day of it does not write.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- screening
+
+create table screening_hooks (
+  institution_id   integer not null,
+  url              text not null,
+  from_amount      bigint not null,
+  timeout_millis   integer not null,
+  on_silence       text not null,
+  hold_seconds     integer not null,
+  sealed_secret    bytea not null,
+  sealed_previous  bytea,
+  previous_until   timestamp with time zone,
+  binds_from       timestamp with time zone not null default (now() + '00:00:30'::interval),
+  constraint screening_hooks_pkey PRIMARY KEY (institution_id),
+  constraint screening_hooks_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint screening_hooks_from_amount CHECK (from_amount >= 0),
+  constraint screening_hooks_hold CHECK (hold_seconds >= 60 AND hold_seconds <= 2592000),
+  constraint screening_hooks_on_silence CHECK (on_silence = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text])),
+  constraint screening_hooks_previous CHECK ((sealed_previous IS NULL) = (previous_until IS NULL)),
+  constraint screening_hooks_timeout CHECK (timeout_millis >= 50 AND timeout_millis <= 5000),
+  constraint screening_hooks_url CHECK (url ~ '^https?://[!-~]{1,2040}$'::text)
+);
+comment on table screening_hooks is 'The address at which an institution screens orders for fraud, at most one for each institution.';
+comment on column screening_hooks.from_amount is 'Orders from this amount on are screened, in minor units of the institution''s currency. Orders in another currency always are.';
+comment on column screening_hooks.timeout_millis is 'The time that the hook has for its answer.';
+comment on column screening_hooks.on_silence is 'The verdict on an order that got no answer.';
+comment on column screening_hooks.hold_seconds is 'An order that is held for review by its verdict expires after this time.';
+comment on column screening_hooks.sealed_secret is 'The secret that signs the requests, under the key of SECRET_KEY.';
+comment on column screening_hooks.sealed_previous is 'The secret before, which signs as well until previous_until.';
+comment on column screening_hooks.binds_from is 'From this time on the database refuses money that moves without a verdict. Processes learn of a change within a second.';
+
+create table transfer_screenings (
+  institution_id  integer not null,
+  transfer_key    bigint not null,
+  verdict         text not null,
+  answer          text not null,
+  reference       text,
+  asked_millis    integer,
+  constraint transfer_screenings_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint transfer_screenings_institution_id_transfer_key_fkey FOREIGN KEY (institution_id, transfer_key) REFERENCES transfers(institution_id, transfer_key) DEFERRABLE INITIALLY DEFERRED,
+  constraint transfer_screenings_answer CHECK (answer = ANY (ARRAY['ANSWERED'::text, 'SILENT'::text, 'NOT_ASKED'::text])),
+  constraint transfer_screenings_answered CHECK (answer = 'ANSWERED'::text OR reference IS NULL),
+  constraint transfer_screenings_asked CHECK ((answer = 'NOT_ASKED'::text) = (asked_millis IS NULL)),
+  constraint transfer_screenings_millis CHECK (asked_millis >= 0),
+  constraint transfer_screenings_reference CHECK (reference ~ '^[ -~]{1,100}$'::text),
+  constraint transfer_screenings_verdict CHECK (verdict = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text]))
+);
+comment on table transfer_screenings is 'The verdict of screening on an order, which is never changed.';
+comment on column transfer_screenings.answer is 'SILENT: asked, and no valid answer came in time. NOT_ASKED: the order had no verdict when it was decided, for instance because the setting is newer.';
+comment on column transfer_screenings.reference is 'The case number that the hook gave.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2956,6 +3008,28 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_holds_screened()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from written p
+    cross join lateral (
+      select from transfer_screenings s
+      where s.institution_id = p.institution_id and s.transfer_key = p.transfer_key and s.verdict = 'HOLD'
+      offset 0
+    ) s
+    where p.held_for <> 'REVIEW' or p.when_due <> 'EXPIRE' or p.approvals_needed = 0
+  ) then
+    raise exception 'transfers: a transfer that screening holds needs an approval' using errcode = 'SD213';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_instruction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3628,6 +3702,38 @@ begin
        or o.state = 'OPEN'
   ) then
     raise exception 'transfers: a transfer completes without the core' using errcode = 'SD073';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_transfers_screened()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  hook record;
+begin
+  select h.from_amount, i.currency into hook
+  from screening_hooks h
+  join institutions i on i.institution_id = h.institution_id
+  where h.institution_id = (select w.institution_id from written w limit 1) and h.binds_from <= now();
+  if not found then
+    return null;
+  end if;
+  if exists (
+    select from written t
+    left join lateral (
+      select s.verdict from transfer_screenings s
+      where s.institution_id = t.institution_id and s.transfer_key = t.transfer_key
+      offset 0
+    ) s on true
+    where t.status <> 'FAILED' and t.reverses_key is null and (t.currency <> hook.currency or t.amount >= hook.from_amount)
+      and s.verdict is distinct from 'APPROVE' and (s.verdict is distinct from 'HOLD' or t.status <> 'PENDING')
+  ) then
+    raise exception 'transfers: an order that is screened has no verdict that lets it pass' using errcode = 'SD212';
   end if;
   return null;
 end
@@ -4746,11 +4852,13 @@ CREATE TRIGGER transfers_ordered AFTER INSERT ON transfers REFERENCING NEW TABLE
 CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION subtract_from_control_total();
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER transfers_screened AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_screened();
 CREATE TRIGGER transfers_unrestricted AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_unrestricted();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 
 CREATE TRIGGER pending_transfers_changed BEFORE UPDATE ON pending_transfers FOR EACH ROW WHEN (new.held_for IS DISTINCT FROM old.held_for OR new.due_at IS DISTINCT FROM old.due_at OR new.when_due IS DISTINCT FROM old.when_due) EXECUTE FUNCTION check_pending_terms();
 CREATE TRIGGER pending_transfers_ended AFTER DELETE ON pending_transfers FOR EACH ROW EXECUTE FUNCTION check_pending_transfer_removed();
+CREATE TRIGGER pending_transfers_screened AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_holds_screened();
 CREATE TRIGGER pending_transfers_written AFTER INSERT ON pending_transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_pending_transfers();
 
 CREATE TRIGGER transfer_approvals_distinct_persons BEFORE INSERT ON transfer_approvals FOR EACH ROW EXECUTE FUNCTION check_approval_by_another_person();
@@ -5176,6 +5284,14 @@ alter table user_devices enable row level security, force row level security;
 create policy institution on user_devices using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on user_devices for select to sharedraft_backup using (true);
 
+alter table screening_hooks enable row level security, force row level security;
+create policy institution on screening_hooks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on screening_hooks for select to sharedraft_backup using (true);
+
+alter table transfer_screenings enable row level security, force row level security;
+create policy institution on transfer_screenings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_screenings for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5280,3 +5396,5 @@ grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant insert, select, update on core_record_versions to sharedraft_service;
 grant delete, insert, select on staged_rejects to sharedraft_service;
 grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;
+grant delete, insert, select, update on screening_hooks to sharedraft_service;
+grant insert, select on transfer_screenings to sharedraft_service;

@@ -1098,7 +1098,7 @@ export type TransferType = 'STANDARD' | 'CROSS_MEMBER' | 'IRA_CONTRIBUTION' | 'L
 export type TransferStatus = 'PENDING' | 'COMPLETED' | 'FAILED';
 
 /** Why; with FAILED only. New values may be added. */
-export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | (string & {});
+export type FailureCode = 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_declined' | 'transfer_cancelled' | 'transfer_expired' | 'core_rejected' | (string & {});
 
 /** The order of allocation of a LOAN_PAYMENT. DEFAULT is fees, interest, principal; an institution may allow the others. */
 export type PaymentOption = 'DEFAULT' | 'PRINCIPAL_ONLY' | 'INTEREST_ONLY' | 'EXCESS_TO_PRINCIPAL';
@@ -1112,7 +1112,7 @@ export interface TransferDecision {
 
 export interface TransferReason {
   /** Meant for programs. New values may be added. */
-  code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'review' | 'cut_off' | 'core' | (string & {});
+  code: 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_declined' | 'transfer_cancelled' | 'transfer_expired' | 'core_rejected' | 'review' | 'cut_off' | 'core' | (string & {});
   /** For people. */
   detail: string;
   limit?: TransferLimit | undefined;
@@ -1228,7 +1228,7 @@ export interface Problem {
 }
 
 /** For programs: the same as at the end of `type`. Handle an unknown code by `status`. New values may be added. */
-export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'act_refused' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_cancelled' | 'transfer_declined' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'act_refused' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_declined' | 'transfer_cancelled' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
   /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */

@@ -59,6 +59,7 @@ import {
   systemClock,
 } from '../storage/index.ts';
 import {
+  type AskScreening,
   deskSettings,
   logAhead,
   openTransferDesk,
@@ -276,7 +277,13 @@ export function openDesk(
     log = () => {},
     debug,
     core = coreConnection(context),
-  }: { readonly log?: Log; readonly debug?: Log | undefined; readonly core?: CoreParts } = {},
+    askScreening,
+  }: {
+    readonly log?: Log;
+    readonly debug?: Log | undefined;
+    readonly core?: CoreParts;
+    readonly askScreening?: AskScreening;
+  } = {},
 ): OpenDesk {
   const { connection, sessionSettings, database, commits, onConnect } = context;
   const { clock, businessTime, postingKeys } = context;
@@ -297,6 +304,7 @@ export function openDesk(
     onAhead: logAhead(log),
     isCoreAway: (institutionId) => core.states.isAway(institutionId),
     onCommitted: core.watch.committed,
+    ...(askScreening && { askScreening }),
   };
   const desk = openTransferDesk(ledger, deps, debug && ((report) => debug('batch', report)));
   return { desk, ledger, close: () => ledger.close() };

@@ -54,6 +54,7 @@ import { type CommitDelay, createServer, presentEvent, type Services } from '../
 import { type Actor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
+import { Screener } from '../screening/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { seams } from '../shared/seams.ts';
 import { within } from '../shared/within.ts';
@@ -131,7 +132,8 @@ export async function startService(
     options.clock,
   );
   const core = coreConnection(context);
-  const openedDesk = openDesk(context, { ...options, core });
+  const screener = new Screener({ ...context.webhooks, log: options.log });
+  const openedDesk = openDesk(context, { ...options, core, askScreening: screener.ask });
   const { desk, close: closeDesk } = openedDesk;
   // From the start: the first request finds its counters.
   const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
@@ -200,6 +202,7 @@ export async function startService(
       await within(Math.max(graceMillis, leastSweepPatienceMillis), swept);
       await deliveries.close();
       await closeDesk();
+      screener.close();
       await context.close();
     };
     return {
@@ -215,6 +218,7 @@ export async function startService(
   } catch (error) {
     metrics?.stop();
     await closeDesk();
+    screener.close();
     await context.close();
     throw error;
   }

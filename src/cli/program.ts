@@ -20,6 +20,7 @@ import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { restoredCommand } from './commands/restored.ts';
+import { screeningCommands } from './commands/screening.ts';
 import { serveCommand } from './commands/serve/serve.ts';
 import { transferCommands } from './commands/transfer/transfer.ts';
 import { webhookCommands } from './commands/webhook.ts';
@@ -45,6 +46,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
     ['limits', 'Limits of transfers and their use', limitCommands()],
     ['events', 'The feed of events', eventCommands()],
     ['transfer', 'Transfers: review, reversal, rules', transferCommands()],
+    ['screening', 'The screening of orders for fraud, before they are decided', screeningCommands()],
     ['core', 'The connection to the core that keeps the books', coreCommands()],
     ['webhook', 'Webhooks of clients', webhookCommands()],
     ['alerts', 'Alerts to members, and their e-mail', alertCommands()],

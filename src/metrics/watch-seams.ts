@@ -3,6 +3,7 @@ import {
   type DeliveryMessage,
   type OrderResult,
   type RequestMessage,
+  type ScreeningMessage,
   type SignInMessage,
   type StatementMessage,
   seams,
@@ -24,6 +25,7 @@ export function watchSeams(metrics: Registry): () => void {
     watchStatements(metrics),
     watchBatches(metrics),
     watchSignIns(metrics),
+    watchScreenings(metrics),
     watchDeliveries(metrics),
   ];
   return () => {
@@ -145,6 +147,23 @@ function watchSignIns(metrics: Registry): () => void {
   };
   seams.signIn.subscribe(listener);
   return () => seams.signIn.unsubscribe(listener);
+}
+
+function watchScreenings(metrics: Registry): () => void {
+  const screenings = metrics.counter(
+    {
+      name: 'sharedraft_screenings_total',
+      help: 'Verdicts of screening on orders, and whether the hook answered.',
+    },
+    'verdict',
+    'answer',
+  );
+  const listener = (message: unknown) => {
+    const { verdict, answer } = message as ScreeningMessage;
+    screenings.with(verdict.toLowerCase(), answer.toLowerCase()).add();
+  };
+  seams.screening.subscribe(listener);
+  return () => seams.screening.unsubscribe(listener);
 }
 
 function watchDeliveries(metrics: Registry): () => void {

@@ -14,9 +14,10 @@ const failureTitles = {
   exceeds_contribution_limit: 'Contribution exceeds limit',
   insufficient_funds: 'Insufficient funds',
   core_unavailable: 'Core unavailable',
+  // Declines an order by screening, or ends a pending transfer.
+  transfer_declined: 'Transfer declined',
   // These end a pending transfer, and never decline an order.
   transfer_cancelled: 'Transfer cancelled',
-  transfer_declined: 'Transfer declined',
   transfer_expired: 'Transfer expired',
   core_rejected: 'Core rejected',
 } as const;

@@ -71,6 +71,12 @@ export interface DeliveryMessage {
   readonly error?: unknown;
 }
 
+/** The verdict of screening on an order: each member is one of few words. */
+export interface ScreeningMessage {
+  readonly verdict: string;
+  readonly answer: string;
+}
+
 /** A token request with its grant and outcome: `issued`, or the reason of the refusal. */
 export interface SignInMessage {
   readonly grant: string;
@@ -84,4 +90,5 @@ export const seams = {
   delivery: tracingChannel<DeliveryMessage>('sharedraft:delivery'),
   order: channel<OrderMessage>('sharedraft:order'),
   signIn: channel<SignInMessage>('sharedraft:sign-in'),
+  screening: channel<ScreeningMessage>('sharedraft:screening'),
 } as const;

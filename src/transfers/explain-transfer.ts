@@ -1,13 +1,12 @@
 import type { Actor } from '../institutions/index.ts';
 import { toTransfer } from './desk/batch.ts';
-import { coreStateOf, look } from './desk/settle.ts';
+import { suppose } from './desk/suppose.ts';
 import type { TransferDesk } from './desk/transfer-desk.ts';
 import { maySee, mayUseId } from './rules/accounts/authority.ts';
 import { type PendingTerms, termsForMember } from './rules/controls/policies.ts';
-import { judge } from './rules/decide.ts';
 import type { Failure } from './rules/failure.ts';
 import { repeated, reservedId } from './rules/repeated.ts';
-import type { RepeatedOutcome, SubmittedOrder, Transfer, TransferOrder } from './rules/transfer.ts';
+import type { RepeatedOutcome, Transfer, TransferOrder } from './rules/transfer.ts';
 
 /** Why an order would fail or be held. */
 interface Reason {
@@ -26,40 +25,26 @@ export interface Decision {
 /**
  * Decides an order by the reads and rules of the real one, and moves, stores and uses up nothing. The decision hides reviews
  * from members, who could otherwise order just below the threshold. An order under the id of a transfer that the caller may
- * see returns that transfer; an order under another's id is decided as if the id were free.
+ * see returns that transfer; an order under another's id is decided as if the id were free. Screening is not asked.
  */
 export async function explainTransfer(
   desk: TransferDesk,
   actor: Actor,
   order: TransferOrder,
 ): Promise<Decision | RepeatedOutcome> {
-  const submitted: SubmittedOrder = { ...order, actor };
-  // Before the snapshot: inside it the settings would take a second connection of the pool.
-  const settings = await desk.deps.settings(actor.institutionId);
-  const core = await coreStateOf(desk.deps, settings);
-  return desk.database.snapshot(actor.institutionId, async (tx) => {
-    const { existing, ...ground } = await look(desk.deps, tx, {
-      settings,
-      core,
-      actor,
-      transferId: order.transferId,
-      fromAccountId: order.fromAccountId,
-      toAccountIds: [order.toAccountId],
-    });
-    if (existing !== undefined && maySee(actor, existing)) return repeated(submitted, existing);
-    if (!mayUseId(submitted, settings.idPrefixes)) return reservedId;
-    const judgement = judge(submitted, ground);
-    if ('malformed' in judgement) {
-      return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
-    }
-    const { failure } = judgement;
-    const pending = actor.kind === 'member' ? termsForMember(judgement) : judgement.pending;
-    return {
-      kind: 'decision',
-      transfer: toTransfer(submitted, { ...judgement, pending }, { transferKey: 0n, at: ground.facts.at }),
-      reasons: failure !== null ? [failure] : pending !== null ? whyHeld(pending) : [],
-    };
-  });
+  const { submitted, settings, existing, judgement, at } = await suppose(desk, actor, order);
+  if (existing !== undefined && maySee(actor, existing)) return repeated(submitted, existing);
+  if (!mayUseId(submitted, settings.idPrefixes)) return reservedId;
+  if ('malformed' in judgement) {
+    return { kind: 'malformed', pointer: judgement.pointer, detail: judgement.detail };
+  }
+  const { failure } = judgement;
+  const pending = actor.kind === 'member' ? termsForMember(judgement) : judgement.pending;
+  return {
+    kind: 'decision',
+    transfer: toTransfer(submitted, { ...judgement, pending }, { transferKey: 0n, at }),
+    reasons: failure !== null ? [failure] : pending !== null ? whyHeld(pending) : [],
+  };
 }
 
 function whyHeld({ heldFor, dueAt, whenDue, approvalsNeeded, notBefore }: PendingTerms): Reason[] {

@@ -1,6 +1,6 @@
 /**
  * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, idempotency_keys,
- * pending_transfers, transfer_approvals, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
+ * pending_transfers, transfer_approvals, transfer_screenings, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
  * limit_uses, contribution_limits, loan_payments and core_instructions.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
@@ -58,6 +58,7 @@ export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/accounts/authority.ts';
 export { controlsOfColumn } from './rules/controls/controls.ts';
 export { defaultCorePolicy } from './rules/controls/policies.ts';
+export { type Screening, type Verdict, verdicts } from './rules/controls/screening.ts';
 export {
   type ActOutcome,
   type ExceededLimit,
@@ -70,6 +71,7 @@ export {
   type TransferType,
   transferTypes,
 } from './rules/transfer.ts';
+export type { AskScreening, ScreenedOrder } from './screen-order.ts';
 export {
   changeBusinessDay,
   LimitKeyTakenError,

@@ -35,4 +35,6 @@ export {
 export { closeMailEndpoint, openMailEndpoint } from './endpoints/mail-endpoint.ts';
 export { firstKeyPlace, resealWebhookKeys } from './endpoints/reseal-webhook-keys.ts';
 export type { SendOf } from './https/https-transport.ts';
-export type { Posted } from './https/post.ts';
+export { type Posted, Sender } from './https/post.ts';
+export { secretText, signatureHeaders } from './https/signature.ts';
+export { type TargetRules, targetRefusal } from './https/target.ts';

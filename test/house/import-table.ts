@@ -22,6 +22,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'metrics',
       'mail',
       'alerts',
+      'screening',
       'webhooks',
       'reconciliation',
       'feed',
@@ -44,6 +45,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'metrics',
       'mail',
       'alerts',
+      'screening',
       'webhooks',
       'reconciliation',
       'feed',
@@ -65,6 +67,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'core-connection',
       'mail',
+      'screening',
       'webhooks',
       'feed',
       'transfers',
@@ -107,6 +110,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   alerts: {
     purpose: 'what members want to hear of: derived from the feed, and itself an event of it',
     imports: ['feed', 'ledger', ...tenant],
+  },
+  screening: {
+    purpose: "asks an institution's own service for its verdict on an order before it is decided",
+    imports: ['webhooks', 'transfers', 'auth', ...tenant],
   },
   webhooks: {
     purpose: 'sends the events of the feed to the addresses that clients registered',

@@ -48,6 +48,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   mail_senders: { owner: 'mail' },
   mail_suppressions: { owner: 'mail' },
 
+  screening_hooks: { owner: 'screening', readers: ['transfers'] },
+
   webhook_endpoints: { owner: 'webhooks' },
   webhook_keys: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
@@ -125,6 +127,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   idempotency_keys: { owner: 'transfers', readers: ['core-connection'] },
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
+  transfer_screenings: { owner: 'transfers' },
   proposals: { owner: 'transfers', readers: ['core-connection'] },
   transfer_policies: { owner: 'transfers', readers: ['core-connection'] },
   transfer_limits: { owner: 'transfers' },

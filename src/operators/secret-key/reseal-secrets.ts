@@ -1,14 +1,15 @@
 import { activationCode, emailCode, resealKeys, type Vault } from '../../auth/index.ts';
 import { appendAudit, type Origin, resealAuditKeys, wholeService } from '../../events/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
+import { resealScreeningSecrets } from '../../screening/index.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { firstKeyPlace, resealWebhookKeys } from '../../webhooks/index.ts';
 import { selectPendingCodes } from './code-queries.ts';
 
 export interface SealedSecrets {
-  /** Keys of the service and of webhooks that were sealed under SECRET_KEY_OTHER. */
+  /** Keys of the service, of webhooks and of screening that were sealed under SECRET_KEY_OTHER. */
   readonly keys: number;
-  /** Keys of webhooks that neither key opens, since a SECRET_KEY was lost. */
+  /** Keys of webhooks and of screening that neither key opens, since a SECRET_KEY was lost. */
   readonly lost: number;
   /** The expiry of the last one-time code under SECRET_KEY_OTHER. Codes are not sealed again: they end within days. */
   readonly codesUntil: Date | undefined;
@@ -49,8 +50,9 @@ async function walkSecrets(deps: ResealDeps, origin: Origin | undefined): Promis
   let codesUntil: Date | undefined;
   for (const { institutionId } of await database.directory(listInstitutions)) {
     const walked = await walkWebhookKeys(deps, institutionId, origin);
-    keys += walked.resealed;
-    lost += walked.lost;
+    const screened = await walkScreening(deps, institutionId, origin);
+    keys += walked.resealed + screened.resealed;
+    lost += walked.lost + screened.lost;
     const until = await lastOtherCode(deps, institutionId);
     if (until !== undefined && (codesUntil === undefined || until > codesUntil)) codesUntil = until;
   }
@@ -92,6 +94,22 @@ async function walkWebhookKeys(
     after = batch.after;
   }
   return count;
+}
+
+async function walkScreening(
+  { database, vault, clock }: ResealDeps,
+  institutionId: InstitutionId,
+  origin: Origin | undefined,
+): Promise<{ readonly resealed: number; readonly lost: number }> {
+  const write = origin !== undefined;
+  return within({ database, institutionId, write }, async (tx) => {
+    const walked = await resealScreeningSecrets(tx, vault, { write });
+    if (write && walked.resealed > 0) {
+      const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
+      await appendAudit(tx, { ...entry, after: { screeningSecrets: walked.resealed } }, clock());
+    }
+    return walked;
+  });
 }
 
 async function lastOtherCode(

@@ -21,6 +21,7 @@ import { apply, changeDues, postHeld, releaseHeld } from '../rules/apply.ts';
 import { corePathAfterHold } from '../rules/controls/core-path.ts';
 import { Counters, contributionKey, type RecordedUsage } from '../rules/controls/limits.ts';
 import type { PendingTerms } from '../rules/controls/policies.ts';
+import type { Screening } from '../rules/controls/screening.ts';
 import { type Judgement, judge } from '../rules/decide.ts';
 import type { Ground } from '../rules/facts.ts';
 import type { Failure } from '../rules/failure.ts';
@@ -54,6 +55,7 @@ import {
   type PendingRow,
   updatePending,
 } from './pending-queries.ts';
+import { insertScreenings } from './screening-queries.ts';
 
 /** The locked and read state that a batch decides on (settle.ts). */
 export interface BatchGround extends Ground {
@@ -84,6 +86,7 @@ export class Batch {
   readonly #held: (PendingTerms & { readonly transferKey: bigint })[] = [];
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
+  readonly #screenings: (Screening & { readonly transferKey: bigint })[] = [];
   readonly #loanPayments: LoanPayment[] = [];
   /** Payments on loans by the id of the paying transfer. A batch may reverse a payment of its own, so these are among them. */
   readonly #paymentsOf: Map<string, LoanPayment>;
@@ -142,6 +145,8 @@ export class Batch {
     // Revealed only if a free id would have been used up: otherwise a caller could test ids without a trace.
     if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
+    if (judgement.screening !== null)
+      this.#screenings.push({ transferKey: postingKey, ...judgement.screening });
     this.#add({ ...transfer, origin: order.origin });
     return { kind: 'new', transfer, awaitsCore: judgement.pending?.heldFor === 'CORE' };
   }
@@ -487,6 +492,7 @@ export class Batch {
     return [
       ...book.writes(at),
       ...this.#instructions.writes(institutionId),
+      ...insertScreenings(institutionId, this.#screenings),
       ...insertTransfers(institutionId, this.#added, { at, recordedLater }),
       ...insertPending(institutionId, this.#held),
       ...insertApprovals(institutionId, this.#approvals, at),

@@ -20,6 +20,7 @@ import {
 import { taxYearStart } from '../rules/decide.ts';
 import type { Facts, TransferSettings } from '../rules/facts.ts';
 import { type ActOutcome, type DeskOrder, type Outcome, personOf } from '../rules/transfer.ts';
+import type { AskScreening } from '../screen-order.ts';
 import type { ReadSettings } from '../settings/settings.ts';
 import { selectIdempotencyKeys, selectReversedKeys, selectTransfersById } from '../transfer-queries.ts';
 import {
@@ -51,11 +52,13 @@ export interface SettleDeps {
     tx: Transaction,
     tokens: readonly PresentedToken[],
   ) => Promise<ReadonlySet<PresentedToken>>;
-  /** Called with a batch's accounts that have seen a time more than `maxAheadMillis` after the clock's. */
   /** Whether an institution's core is away, at most a second old. Without it, none is. */
   readonly isCoreAway?: (institutionId: InstitutionId) => Promise<boolean>;
   /** Called after a commit of an institution whose core keeps the books. */
   readonly onCommitted?: (institutionId: InstitutionId, change: CoreChange) => void;
+  /** Asks an institution that screens orders. Without it, its orders get the verdict for those without an answer. */
+  readonly askScreening?: AskScreening;
+  /** Called with a batch's accounts that have seen a time more than `maxAheadMillis` after the clock's. */
   readonly onAhead?: (institutionId: InstitutionId, accounts: readonly AccountState[], now: Date) => void;
 }
 

@@ -159,6 +159,7 @@ async function decided(world: World): Promise<{
       contributionLimits: [],
       recentLimits: [],
       idPrefixes: [],
+      screening: null,
     },
     at,
     day: '2026-03-02',

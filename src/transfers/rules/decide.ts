@@ -21,6 +21,7 @@ import {
   usagesOf,
 } from './controls/limits.ts';
 import { holdTerms, type PendingTerms, paymentOptionsOf, policyFor } from './controls/policies.ts';
+import { declinedByScreening, type Screening, screeningOf } from './controls/screening.ts';
 import type { Facts, Ground } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { FailureCode, SubmittedOrder, TransferType } from './transfer.ts';
@@ -40,6 +41,8 @@ export interface Judgement {
   readonly usages: readonly LimitUsage[];
   /** Null: the transfer posts at once. */
   readonly pending: PendingTerms | null;
+  /** Null: the order is not screened. */
+  readonly screening: Screening | null;
   /** The path to the core, unless a review or a cut-off comes first. Null if the institution's own ledger is the record. */
   readonly core: CorePath | null;
 }
@@ -89,20 +92,25 @@ export function judge(order: SubmittedOrder, ground: Ground): Judgement | Malfor
       failure: path,
       usages: [],
       pending: null,
+      screening: order.screening ?? null,
       core: null,
     };
   }
   const bound = capsOn(path, ground).find(({ headroom }) => headroom !== null && amountMinor > headroom);
   const { transferType, paymentOption, previousYearContribution } = path;
   const policy = policyFor(facts.settings.policies, transferType, currency);
-  const judged = { ...resolved, transferType, paymentOption, previousYearContribution };
+  const screening = screeningOf(order.screening ?? null, facts.settings.screening, resolved);
+  const judged = { ...resolved, transferType, paymentOption, previousYearContribution, screening };
   const refused = (failure: Failure) => ({ ...judged, failure, usages: [], pending: null, core: null });
   if (bound) return refused(failureOf(bound, path, { counters, actor, facts }));
+  if (screening?.verdict === 'DECLINE') return refused(declinedByScreening);
   const core = corePathOf({ ...path, amountMinor }, ground);
   const hold = holdTerms(policy, facts.settings.calendar, {
     amountMinor,
     at: facts.at,
     isTotalAbove: isTotalAbove(path.usages, counters, amountMinor),
+    isHeldByScreening: screening?.verdict === 'HOLD',
+    screening: facts.settings.screening,
   });
   if (hold !== null) return { ...judged, failure: null, usages: path.usages, pending: hold, core };
   const usages = core === null ? path.usages : [...path.usages, ...core.usages];

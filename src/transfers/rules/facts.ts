@@ -4,6 +4,7 @@ import type { AccountFacts } from './accounts/account.ts';
 import type { ContributionLimit } from './controls/contributions.ts';
 import type { Counters, Limit } from './controls/limits.ts';
 import type { Policy } from './controls/policies.ts';
+import type { ScreeningRule } from './controls/screening.ts';
 
 /** Everything that the rules know, besides balances and counters: read after the locks, at the time that decides. */
 export interface Facts {
@@ -39,6 +40,8 @@ export interface TransferSettings {
   readonly recentLimits: readonly Limit[];
   /** A new prefix binds within a second; the database refuses a breach at once. */
   readonly idPrefixes: readonly IdPrefix[];
+  /** Null: the institution screens no orders. */
+  readonly screening: ScreeningRule | null;
 }
 
 /** Transfer ids that begin with the prefix are reserved for the client. */

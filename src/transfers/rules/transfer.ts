@@ -2,6 +2,7 @@ import type { CommandOrigin, Origin } from '../../events/index.ts';
 import type { Actor, PresentedToken } from '../../institutions/index.ts';
 import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../../ledger/index.ts';
 import type { FailureCode } from '../../shared/failure-codes.ts';
+import type { Screening } from './controls/screening.ts';
 
 export { type TransferStatus, type TransferType, transferTypes } from '../../ledger/index.ts';
 export { type FailureCode, failureCodes } from '../../shared/failure-codes.ts';
@@ -29,6 +30,8 @@ export interface TransferOrder {
 /** An order with its caller. */
 export interface SubmittedOrder extends TransferOrder {
   readonly actor: Actor;
+  /** The verdict of the institution's screening, if it was asked. */
+  readonly screening?: Screening | undefined;
 }
 
 /** An act on a pending transfer. */

@@ -1,6 +1,7 @@
 import { insertOf, jsonOf, type Queryable, sql } from '../../storage/index.ts';
 import type { ContributionLimit } from '../rules/controls/contributions.ts';
 import { type CorePolicy, defaultCorePolicy, type Policy } from '../rules/controls/policies.ts';
+import type { ScreeningRule } from '../rules/controls/screening.ts';
 import type { IdPrefix } from '../rules/facts.ts';
 
 const policies = sql(
@@ -106,4 +107,15 @@ const idPrefixes = sql(
 
 export async function selectIdPrefixes(db: Queryable): Promise<IdPrefix[]> {
   return (await db.query<IdPrefix>(idPrefixes, [db.institutionId])).rows;
+}
+
+const screening = sql(
+  'transfers_screening',
+  'select from_amount as from_minor, on_silence, hold_seconds from screening_hooks where institution_id = $1',
+);
+
+/** Null: the institution screens no orders. */
+export async function selectScreening(db: Queryable): Promise<Omit<ScreeningRule, 'currency'> | null> {
+  const { rows } = await db.query<Omit<ScreeningRule, 'currency'>>(screening, [db.institutionId]);
+  return rows[0] ?? null;
 }

@@ -2,7 +2,12 @@ import { findInstitution, selectBusinessDays } from '../../institutions/index.ts
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import { selectLimits } from '../limits/limit-queries.ts';
 import type { TransferSettings } from '../rules/facts.ts';
-import { selectContributionLimits, selectIdPrefixes, selectPolicies } from './setting-queries.ts';
+import {
+  selectContributionLimits,
+  selectIdPrefixes,
+  selectPolicies,
+  selectScreening,
+} from './setting-queries.ts';
 
 export type ReadSettings = (institutionId: InstitutionId) => Promise<TransferSettings>;
 
@@ -26,18 +31,20 @@ export function rememberSettings(database: Database): ReadSettings {
 }
 
 async function readSettings(database: Database, institutionId: InstitutionId): Promise<TransferSettings> {
-  const [institution, [policies, days, contributionLimits, recentLimits, idPrefixes]] = await Promise.all([
-    database.directory((db) => findInstitution(db, institutionId)),
-    database.read(institutionId, (db) =>
-      Promise.all([
-        selectPolicies(db),
-        selectBusinessDays(db),
-        selectContributionLimits(db),
-        selectLimits(db),
-        selectIdPrefixes(db),
-      ]),
-    ),
-  ]);
+  const [institution, [policies, days, contributionLimits, recentLimits, idPrefixes, screening]] =
+    await Promise.all([
+      database.directory((db) => findInstitution(db, institutionId)),
+      database.read(institutionId, (db) =>
+        Promise.all([
+          selectPolicies(db),
+          selectBusinessDays(db),
+          selectContributionLimits(db),
+          selectLimits(db),
+          selectIdPrefixes(db),
+          selectScreening(db),
+        ]),
+      ),
+    ]);
   if (institution === undefined) throw new Error('an order for an institution that does not exist');
   return {
     institution,
@@ -50,5 +57,6 @@ async function readSettings(database: Database, institutionId: InstitutionId): P
     contributionLimits,
     recentLimits,
     idPrefixes,
+    screening: screening === null ? null : { ...screening, currency: institution.currency },
   };
 }

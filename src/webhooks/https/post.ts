@@ -19,13 +19,20 @@ export interface Posted {
   readonly durationMillis: number;
 }
 
+/** An outcome with the response as it came, at most 4 KB of it. */
+interface Reply extends Posted {
+  readonly body: Buffer;
+}
+
 export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Default: 15 seconds. */
+  readonly deadlineMillis?: number;
 }
 
-const deadlineMillis = 15_000;
+const defaultDeadlineMillis = 15_000;
 const mostResponseBytes = 4_096;
 const keptResponseBytes = 256;
 
@@ -34,16 +41,30 @@ class AddressRefusedError extends Error {
   override readonly name = 'AddressRefusedError';
 }
 
+interface SenderOptions {
+  /** The kind of its requests, for metrics and traces. */
+  readonly kind?: string;
+  readonly resolve?: typeof lookup;
+  /** Connections at once. */
+  readonly mostSockets?: number;
+}
+
 /** The connections to one endpoint, which no other endpoint shares. */
 export class Sender {
   readonly #agents: { readonly http: http.Agent; readonly https: https.Agent };
   readonly #lookup: LookupFunction;
   readonly #rules: TargetRules;
 
-  constructor(rules: TargetRules, resolve: typeof lookup = lookup) {
+  readonly #kind: string;
+
+  constructor(
+    rules: TargetRules,
+    { kind = 'webhook', resolve = lookup, mostSockets = 8 }: SenderOptions = {},
+  ) {
     this.#rules = rules;
+    this.#kind = kind;
     this.#lookup = guardedLookup(rules, resolve);
-    const options = { keepAlive: true, maxSockets: 8, timeout: 30_000 };
+    const options = { keepAlive: true, maxSockets: mostSockets, timeout: 30_000 };
     this.#agents = { http: new http.Agent(options), https: new https.Agent(options) };
   }
 
@@ -53,10 +74,10 @@ export class Sender {
   }
 
   /** Never rejects. Follows no redirect, and reads at most 4 KB of the response. */
-  async post(post: Post): Promise<Posted> {
+  async post(post: Post): Promise<Reply> {
     const url = URL.parse(post.url);
     if (!seams.delivery.hasSubscribers || url === null) return this.#send(post);
-    const message: DeliveryMessage = { kind: 'webhook', method: 'POST', url, headers: {} };
+    const message: DeliveryMessage = { kind: this.#kind, method: 'POST', url, headers: {} };
     return seams.delivery.tracePromise(async () => {
       const posted = await this.#send({ ...post, headers: { ...post.headers, ...message.headers } });
       const { status, error: outcome = 'accepted', durationMillis } = posted;
@@ -65,13 +86,14 @@ export class Sender {
     }, message);
   }
 
-  #send(post: Post, isRepeated = false): Promise<Posted> {
-    const { url, headers, body } = post;
+  #send(post: Post, isRepeated = false): Promise<Reply> {
+    const { url, headers, body, deadlineMillis = defaultDeadlineMillis } = post;
     const started = performance.now();
-    const ended = (part: Partial<Posted>): Posted => ({
+    const ended = (part: Partial<Reply>): Reply => ({
       status: undefined,
       error: undefined,
       response: '',
+      body: Buffer.alloc(0),
       retryAfterSeconds: undefined,
       ...part,
       durationMillis: Math.round(performance.now() - started),
@@ -92,7 +114,7 @@ export class Sender {
         },
       });
       const timer = setTimeout(() => request.destroy(new Error('timeout')), deadlineMillis);
-      const end = (part: Partial<Posted>) => {
+      const end = (part: Partial<Reply>) => {
         clearTimeout(timer);
         resolve(ended(part));
       };
@@ -104,15 +126,17 @@ export class Sender {
         void this.#send(post, true).then(resolve);
       });
       request.on('response', (response) => {
-        const { statusCode: status = 0, headers: received } = response;
+        const { statusCode: status = 0, headers } = response;
         const chunks: Buffer[] = [];
         let bytes = 0;
         const finish = () => {
+          const received = Buffer.concat(chunks);
           end({
             status,
             error: status >= 200 && status < 300 ? undefined : `status_${status}`,
-            response: escaped(Buffer.concat(chunks).subarray(0, keptResponseBytes)),
-            retryAfterSeconds: secondsOf(received['retry-after']),
+            response: escaped(received.subarray(0, keptResponseBytes)),
+            body: received,
+            retryAfterSeconds: secondsOf(headers['retry-after']),
           });
         };
         response.on('data', (chunk: Buffer) => {

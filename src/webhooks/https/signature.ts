@@ -20,7 +20,8 @@ export interface SigningKey {
 /** A signing key that is ready to sign. To read a private key takes ten times as long as to sign with it. */
 export interface OpenedKey {
   readonly secret: Uint8Array;
-  readonly privateKey: KeyObject;
+  /** Without it, the signature is `v1` alone. */
+  readonly privateKey?: KeyObject;
 }
 
 export function newSigningKey(): SigningKey {
@@ -52,10 +53,11 @@ export function signatureHeaders(
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const signed = Buffer.from(`${id}.${timestamp}.${body}`);
-  const signatures = keys.flatMap(({ secret, privateKey }) => [
-    `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
-    `v1a,${sign(null, signed, privateKey).toString('base64')}`,
-  ]);
+  const signatures = keys.flatMap(({ secret, privateKey }) => {
+    const shared = `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`;
+    if (privateKey === undefined) return [shared];
+    return [shared, `v1a,${sign(null, signed, privateKey).toString('base64')}`];
+  });
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

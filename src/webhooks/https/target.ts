@@ -4,8 +4,10 @@ import { BlockList, isIP } from 'node:net';
 export interface TargetRules {
   /** A demo may send to this machine and without TLS, so that a newcomer can try. */
   readonly demo: boolean;
-  /** Ports beside those of a demo. */
-  readonly ports: readonly number[];
+  /** Ports beside those of a demo; null: any. */
+  readonly ports: readonly number[] | null;
+  /** The operators of the service chose the address themselves, so it may be one inside. */
+  readonly mayBeInside?: boolean;
 }
 
 /** Why a target is refused. Every address inside gets the same words, so that a refusal maps no network. */
@@ -57,9 +59,13 @@ loopback.addAddress('::1', 'ipv6');
  * Checks an address that is about to be connected to. It runs for literals and for each resolved address, at every connection: a
  * name may resolve to another address than it did before.
  */
-export function mayConnectTo(address: string, { demo }: Pick<TargetRules, 'demo'>): boolean {
+export function mayConnectTo(
+  address: string,
+  { demo, mayBeInside }: Pick<TargetRules, 'demo' | 'mayBeInside'>,
+): boolean {
   const family = isIP(address);
   if (family === 0) return false;
+  if (mayBeInside === true) return true;
   const kind = family === 4 ? 'ipv4' : 'ipv6';
   return !inside.check(address, kind) || (demo && loopback.check(address, kind));
 }
@@ -71,12 +77,13 @@ export function targetRefusal(url: string, rules: TargetRules): TargetRefusal | 
   if (username !== '' || password !== '' || hash !== '' || !/^[!-~]{1,2048}$/.test(url)) return 'malformed';
   if (protocol !== 'https:' && !(rules.demo && protocol === 'http:')) return 'scheme';
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
-  if (!rules.demo && !rules.ports.includes(number)) return 'port';
+  if (!rules.demo && rules.ports?.includes(number) === false) return 'port';
   return isNameInside(hostname, rules) ? 'address' : undefined;
 }
 
 /** Names that mean this machine or a local network, and literals. The URL parser has normalized 0x7f.1 and 2130706433. */
 function isNameInside(hostname: string, rules: TargetRules): boolean {
+  if (rules.mayBeInside === true) return false;
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0) return !mayConnectTo(literal, rules);
   const name = hostname.replace(/\.$/, '').toLowerCase();

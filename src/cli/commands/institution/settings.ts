@@ -18,7 +18,10 @@ export interface SettingOptions {
   readonly registrationBirthDate?: 'yes' | 'no';
 }
 
-const readAmount = accepting((text) => /^[0-9]{1,13}(\.[0-9]{1,4})?$/.test(text), 'An amount like 500.00.');
+export const readAmount = accepting(
+  (text) => /^[0-9]{1,13}(\.[0-9]{1,4})?$/.test(text),
+  'An amount like 500.00.',
+);
 
 export function withSettings(command: Command): Command {
   return command
@@ -75,7 +78,8 @@ export function readSettings(options: SettingOptions, currency: string): Partial
   });
 }
 
-function minorOf(amount: string | undefined, currency: string): bigint | undefined {
+/** Throws CommandError for an amount with more decimals than the currency has. */
+export function minorOf(amount: string | undefined, currency: string): bigint | undefined {
   if (amount === undefined) return undefined;
   const [integer = '', fraction = ''] = amount.split('.');
   const decimals = currencyDecimals(currency) ?? 0;

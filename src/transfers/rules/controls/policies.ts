@@ -2,6 +2,7 @@ import { type BusinessCalendar, cutOff } from '../../../institutions/index.ts';
 import type { LoanPaymentOption } from '../../../ledger/index.ts';
 import type { TransferType } from '../transfer.ts';
 import { controlsOf } from './controls.ts';
+import type { ScreeningRule } from './screening.ts';
 
 /** The treatment of transfers of one type and currency before they post. */
 export interface Policy {
@@ -63,30 +64,33 @@ export function policyFor(
   return policies.find((policy) => policy.transferType === controls && policy.currency === currency);
 }
 
-/** The review of an order that the total of a limit holds, if its type has no review: within a day, or it expires. */
-const reviewOfTotals = {
+/** The review of an order that a limit's total or screening holds, if its type has no review: within a day, or it expires. */
+const reviewOfOthers = {
   aboveMinor: 0n,
   secondApprovalAboveMinor: null,
   seconds: 86_400,
   onReviewTimeout: 'EXPIRE',
 } as const satisfies Policy['review'];
 
-/**
- * Null: the transfer posts at once. An amount exactly at a threshold is not above it. `isTotalAbove`: together with earlier
- * orders the amount is above the review total of a limit.
- */
+interface Held {
+  readonly amountMinor: bigint;
+  readonly at: Date;
+  /** Together with earlier orders the amount is above the review total of a limit. */
+  readonly isTotalAbove: boolean;
+  readonly isHeldByScreening: boolean;
+  readonly screening: Pick<ScreeningRule, 'holdSeconds'> | null;
+}
+
+/** Null: the transfer posts at once. An amount exactly at a threshold is not above it. */
 export function holdTerms(
   policy: Policy | undefined,
   calendar: BusinessCalendar,
-  {
-    amountMinor,
-    at,
-    isTotalAbove,
-  }: { readonly amountMinor: bigint; readonly at: Date; readonly isTotalAbove: boolean },
+  order: Held,
 ): PendingTerms | null {
-  const review = policy?.review ?? (isTotalAbove ? reviewOfTotals : null);
+  const { amountMinor, at } = order;
+  const review = reviewOf(policy, order);
   const notBefore = policy?.cutOff == null ? null : cutOff(at, policy.cutOff, calendar);
-  if (review !== null && (isTotalAbove || amountMinor > review.aboveMinor)) {
+  if (review !== null) {
     const second = review.secondApprovalAboveMinor;
     const reviewed = new Date(at.getTime() + review.seconds * 1000);
     return {
@@ -103,6 +107,18 @@ export function holdTerms(
   }
   if (notBefore === null) return null;
   return untilBusinessDay(notBefore);
+}
+
+function reviewOf(
+  policy: Policy | undefined,
+  { amountMinor, isTotalAbove, isHeldByScreening, screening }: Held,
+): Policy['review'] {
+  const review = policy?.review ?? reviewOfOthers;
+  if (isHeldByScreening) {
+    return { ...review, seconds: screening?.holdSeconds ?? review.seconds, onReviewTimeout: 'EXPIRE' };
+  }
+  if (isTotalAbove) return review;
+  return policy?.review && amountMinor > policy.review.aboveMinor ? policy.review : null;
 }
 
 /** The terms that a member may see, which leave out reviews (ADR 23). A reviewed order may still wait for the core afterwards. */

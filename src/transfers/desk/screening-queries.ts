@@ -1,0 +1,9 @@
+import { inserting } from '../../storage/index.ts';
+import type { Screening } from '../rules/controls/screening.ts';
+
+/** Before the transfers and their terms, whose triggers look for them. */
+export const insertScreenings = inserting<Screening & { readonly transferKey: bigint }>(
+  'transfers_screen',
+  'transfer_screenings',
+  { transferKey: 'bigint', verdict: 'text', answer: 'text', reference: 'text', askedMillis: 'integer' },
+);
