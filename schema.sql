@@ -2288,12 +2288,12 @@ create table screening_hooks (
   binds_from       timestamp with time zone not null default (now() + '00:00:30'::interval),
   constraint screening_hooks_pkey PRIMARY KEY (institution_id),
   constraint screening_hooks_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint screening_hooks_from_amount CHECK (from_amount >= 0),
-  constraint screening_hooks_hold CHECK (hold_seconds >= 60 AND hold_seconds <= 2592000),
-  constraint screening_hooks_on_silence CHECK (on_silence = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text])),
+  constraint screening_hooks_from_amount_check CHECK (from_amount >= 0),
+  constraint screening_hooks_hold_seconds_check CHECK (hold_seconds >= 60 AND hold_seconds <= 2592000),
+  constraint screening_hooks_on_silence_check CHECK (on_silence = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text])),
   constraint screening_hooks_previous CHECK ((sealed_previous IS NULL) = (previous_until IS NULL)),
-  constraint screening_hooks_timeout CHECK (timeout_millis >= 50 AND timeout_millis <= 5000),
-  constraint screening_hooks_url CHECK (url ~ '^https?://[!-~]{1,2040}$'::text)
+  constraint screening_hooks_timeout_millis_check CHECK (timeout_millis >= 50 AND timeout_millis <= 5000),
+  constraint screening_hooks_url_check CHECK (url ~ '^https?://[!-~]+$'::text AND length(url) <= 2048)
 );
 comment on table screening_hooks is 'The address at which an institution screens orders for fraud, at most one for each institution.';
 comment on column screening_hooks.from_amount is 'Orders from this amount on are screened, in minor units of the institution''s currency. Orders in another currency always are.';
@@ -2313,12 +2313,12 @@ create table transfer_screenings (
   asked_millis    integer,
   constraint transfer_screenings_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfer_screenings_institution_id_transfer_key_fkey FOREIGN KEY (institution_id, transfer_key) REFERENCES transfers(institution_id, transfer_key) DEFERRABLE INITIALLY DEFERRED,
-  constraint transfer_screenings_answer CHECK (answer = ANY (ARRAY['ANSWERED'::text, 'SILENT'::text, 'NOT_ASKED'::text])),
+  constraint transfer_screenings_answer_check CHECK (answer = ANY (ARRAY['ANSWERED'::text, 'SILENT'::text, 'NOT_ASKED'::text])),
   constraint transfer_screenings_answered CHECK (answer = 'ANSWERED'::text OR reference IS NULL),
   constraint transfer_screenings_asked CHECK ((answer = 'NOT_ASKED'::text) = (asked_millis IS NULL)),
-  constraint transfer_screenings_millis CHECK (asked_millis >= 0),
-  constraint transfer_screenings_reference CHECK (reference ~ '^[ -~]{1,100}$'::text),
-  constraint transfer_screenings_verdict CHECK (verdict = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text]))
+  constraint transfer_screenings_asked_millis_check CHECK (asked_millis >= 0),
+  constraint transfer_screenings_reference_check CHECK (reference ~ '^[ -~]{1,100}$'::text),
+  constraint transfer_screenings_verdict_check CHECK (verdict = ANY (ARRAY['APPROVE'::text, 'HOLD'::text, 'DECLINE'::text]))
 );
 comment on table transfer_screenings is 'The verdict of screening on an order, which is never changed.';
 comment on column transfer_screenings.answer is 'SILENT: asked, and no valid answer came in time. NOT_ASKED: the order had no verdict when it was decided, for instance because the setting is newer.';

@@ -33,7 +33,7 @@ test('a circuit lets one question through after the pause, and all of them after
   assert.deepEqual([circuit.mayAsk(), circuit.mayAsk()], [true, true]);
 });
 
-test('a circuit pauses again if the one question gets no answer', () => {
+test('a circuit stays paused if the one question has no answer', () => {
   const { circuit, clock, fail } = aCircuit();
   fail(5);
   clock.now = 10_000;

@@ -9,7 +9,6 @@ export {
   findScreening,
   removeScreening,
   rotateScreeningSecret,
-  type ScreeningDeps,
   setScreening,
 } from './change-hook.ts';
 export type { HookSettings } from './hook-queries.ts';

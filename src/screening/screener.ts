@@ -138,7 +138,7 @@ export class Screener {
 type Answer = Pick<Screening, 'verdict' | 'reference'>;
 
 /** Undefined unless it is JSON with a verdict. A reference that cannot be kept does not spoil the verdict. */
-export function readAnswer(body: Buffer): Answer | undefined {
+function readAnswer(body: Buffer): Answer | undefined {
   let answer: unknown;
   try {
     answer = JSON.parse(body.toString('utf8'));

@@ -115,11 +115,9 @@ test('refuses a name that resolves to an address inside, at the connection', asy
     [],
   ];
   for (const answer of answers) {
-    const sender = new Sender(bank, ((
-      _name: string,
-      _options: object,
-      callback: (error: null, found: object[]) => void,
-    ) => callback(null, answer)) as never);
+    const resolve = (_name: string, _options: object, found: (error: null, addresses: object[]) => void) =>
+      found(null, answer);
+    const sender = new Sender(bank, { resolve: resolve as never });
     const posted = await sender.post({
       url: 'https://rebound.example.com/',
       headers: {},

@@ -69,6 +69,11 @@ export interface ShownTransfer extends FoundTransfer {
     readonly notBefore: string | null;
     readonly isOrdererShutOut: boolean;
   } | null;
+  readonly screening: {
+    readonly verdict: string;
+    readonly answer: string;
+    readonly reference: string | null;
+  } | null;
   readonly approvals: readonly { readonly operator: string; readonly approvedAt: string }[];
   readonly entries: readonly {
     readonly accountId: string;

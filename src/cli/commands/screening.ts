@@ -11,7 +11,13 @@ import {
 import { Problem } from '../../shared/problem.ts';
 import { type Verdict, verdicts } from '../../transfers/index.ts';
 import { matching, wholeNumber } from '../arguments.ts';
-import { CommandError, type InstitutionOptions, type InstitutionRun, onInstitution, say } from '../command.ts';
+import {
+  CommandError,
+  type InstitutionOptions,
+  type InstitutionRun,
+  onInstitution,
+  say,
+} from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 import { jsonOption, type OutputOptions, sayOne } from '../output.ts';
 import { minorOf, readAmount } from './institution/settings.ts';
@@ -119,7 +125,10 @@ function rotate(): Command {
         wholeNumber(0, 720, 'From 0 to 720.'),
         24,
       ),
-    ({ context, institutionId, origin }, { overlap: overlapHours }: InstitutionOptions & { readonly overlap: number }) =>
+    (
+      { context, institutionId, origin },
+      { overlap: overlapHours }: InstitutionOptions & { readonly overlap: number },
+    ) =>
       orCommandError(
         (async () => {
           const { secret } = await rotateScreeningSecret(context.webhooks, institutionId, {

@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
+import type { Screening } from '../rules/controls/screening.ts';
 
 /** The facts of a transfer that only operators see. */
 export interface CircumstancesRow {
@@ -20,6 +21,16 @@ const circumstances = sql(
 export async function selectCircumstances(db: Queryable, transferKey: bigint): Promise<CircumstancesRow> {
   const { rows } = await db.query<CircumstancesRow>(circumstances, [db.institutionId, transferKey]);
   return rows[0] as CircumstancesRow;
+}
+
+const screening = sql(
+  'transfers_screening_of',
+  `select verdict, answer, reference, asked_millis from transfer_screenings where institution_id = $1 and transfer_key = $2`,
+);
+
+/** The verdict of screening; null for an order that was not screened. */
+export async function selectScreeningOf(db: Queryable, transferKey: bigint): Promise<Screening | null> {
+  return (await db.query<Screening>(screening, [db.institutionId, transferKey])).rows[0] ?? null;
 }
 
 export interface EntryOfTransferRow {

@@ -1,5 +1,6 @@
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import { type PendingRow, selectPending } from '../desk/pending-queries.ts';
+import type { Screening } from '../rules/controls/screening.ts';
 import type { Transfer } from '../rules/transfer.ts';
 import { selectTransferById } from '../transfer-queries.ts';
 import {
@@ -7,6 +8,7 @@ import {
   selectApprovals,
   selectCircumstances,
   selectEntriesOfTransfer,
+  selectScreeningOf,
 } from './show-queries.ts';
 
 interface ShownEntry {
@@ -39,6 +41,8 @@ export interface ShownTransfer {
   /** The terms of its hold while it is pending. */
   readonly pending: PendingRow | undefined;
   readonly approvals: readonly ApprovalRow[];
+  /** The verdict of screening; null for an order that was not screened. */
+  readonly screening: Screening | null;
   readonly entries: readonly ShownEntry[];
   readonly steps: readonly Step[];
 }
@@ -54,10 +58,11 @@ export function showTransfer(
     if (transfer === undefined) return undefined;
     const { transferKey, fromKey, toKey, createdAt, clientId, operator } = transfer;
     const accountKeys = [fromKey, toKey].filter((key) => key !== null);
-    const [circumstances, [pending], approvals, rows] = await Promise.all([
+    const [circumstances, [pending], approvals, screening, rows] = await Promise.all([
       selectCircumstances(tx, transferKey),
       selectPending(tx, [transferId]),
       selectApprovals(tx, transferKey),
+      selectScreeningOf(tx, transferKey),
       selectEntriesOfTransfer(tx, { accountKeys, transferKey, createdAt }),
     ]);
     const entries = rows.map((row) => ({
@@ -72,7 +77,8 @@ export function showTransfer(
     }));
     const { userId, requestId, settledAt } = circumstances;
     const steps = stepsOf({ transfer, settledAt, pending, approvals, entries });
-    return { transfer, clientId, userId, operator, requestId, settledAt, pending, approvals, entries, steps };
+    const facts = { clientId, userId, operator, requestId, settledAt, pending, approvals, screening };
+    return { transfer, ...facts, entries, steps };
   });
 }
 

@@ -32,6 +32,17 @@ export function TransferScreen({ id }: { id: string }) {
   <//>`;
 }
 
+const screeningWords: Readonly<Record<string, string>> = {
+  ANSWERED: 'as the hook answered',
+  SILENT: 'since the hook gave no answer',
+  NOT_ASKED: 'without asking the hook',
+};
+
+function screeningOf({ verdict, answer, reference }: NonNullable<ShownTransfer['screening']>): string {
+  const given = `${wordOf(verdict)}, ${screeningWords[answer]}`;
+  return reference === null ? given : `${given} (${reference})`;
+}
+
 /** The acts that the state of the transfer allows. */
 function actsOf({ id, status, pending, reversedBy, reverses }: ShownTransfer): Act<Decided>[] {
   const decide = (decision: string, verb: string, effect: string): Act<Decided> => ({
@@ -78,6 +89,7 @@ function Facts({ transfer }: { transfer: ShownTransfer }) {
       <dt>Request</dt><dd>${transfer.requestId ?? 'none'}</dd>
       <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
       <dt>Settled</dt><dd>${transfer.settledAt ? html`<${Moment} at=${transfer.settledAt} />` : 'not yet'}</dd>
+      ${transfer.screening && html`<dt>Screening</dt><dd>${screeningOf(transfer.screening)}</dd>`}
       ${
         pending &&
         html`

@@ -25,7 +25,7 @@ export function transferShow(): Command {
 }
 
 function tableOf(shown: ShownTransfer, withSteps: boolean): string {
-  const { transfer, entries, pending, approvals } = shown;
+  const { transfer, entries, pending, approvals, screening } = shown;
   const amount = (minor: bigint) => `${formatMinor(minor, transfer.currencyCode)} ${transfer.currencyCode}`;
   const orderedBy = [shown.clientId, shown.userId && `user ${shown.userId}`, shown.operator]
     .filter((one) => one !== null && one !== '')
@@ -53,6 +53,7 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
         `${pending.heldFor}, ${pending.whenDue === 'POST' ? 'posts' : 'expires'} ${pending.dueAt.toISOString()}` +
           (pending.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : ''),
     ],
+    ['screening', screening && describeScreening(screening)],
     [
       'approvals',
       pending === undefined && approvals.length === 0
@@ -92,4 +93,13 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
     }
   }
   return parts.join('\n');
+}
+
+function describeScreening(screening: NonNullable<ShownTransfer['screening']>): string {
+  const { verdict, answer, reference, askedMillis } = screening;
+  const source = { ANSWERED: 'answered', SILENT: 'no answer', NOT_ASKED: 'not asked' }[answer];
+  const parts = [source, reference, askedMillis === null ? null : `${askedMillis} ms`].filter(
+    (part) => part !== null,
+  );
+  return `${verdict.toLowerCase()} (${parts.join(', ')})`;
 }
