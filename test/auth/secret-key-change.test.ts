@@ -108,6 +108,23 @@ async function addWebhooks(): Promise<void> {
   );
 }
 
+async function addScreening(): Promise<void> {
+  const vault = new Vault(Buffer.from(oldKey, 'hex'));
+  await service.db.superuser(
+    `insert into screening_hooks (institution_id, url, from_amount, timeout_millis, on_silence, hold_seconds, sealed_secret)
+     select institution_id, 'https://fraud.example/', 100000000, 1000, 'HOLD', 60, $1 from institutions where code = 'lakeside'`,
+    [Buffer.from(vault.seal('screening secret', Buffer.alloc(32, 7)))],
+  );
+}
+
+async function screeningSecretUnder(key: string): Promise<Buffer> {
+  const [row] = await service.db.superuser<{ sealed: Uint8Array }>(
+    'select sealed_secret as sealed from screening_hooks',
+  );
+  assert.ok(row !== undefined);
+  return Buffer.from(new Vault(Buffer.from(key, 'hex')).open('screening secret', row.sealed));
+}
+
 async function webhooksUnder(key: string): Promise<number> {
   const rows = await service.db.superuser<{ sealed: Uint8Array }>(
     'select sealed_secret as sealed from webhook_keys',
@@ -129,6 +146,7 @@ const entries = () =>
 
 test('a change of SECRET_KEY loses no token, secret or webhook, also if the command is killed', async () => {
   await addWebhooks();
+  await addScreening();
   const member = await login(service);
 
   // First every process learns the next key; then, one after the other, they seal under it.
@@ -147,6 +165,7 @@ test('a change of SECRET_KEY loses no token, secret or webhook, also if the comm
   await new Promise((resolve) => child.once('close', resolve));
   assert.match(await run(newSeals, 'keys', 'reseal'), /SECRET_KEY/);
   assert.deepEqual([await webhooksUnder(newKey), await webhooksUnder(oldKey)], [350, 0]);
+  assert.deepEqual(await screeningSecretUnder(newKey), Buffer.alloc(32, 7));
   const sums = (await entries()).reduce((sum, { after: { webhookKeys = 0 } }) => sum + webhookKeys, 0);
   assert.equal(sums, 350, 'each key once, in the entry of its batch');
   assert.equal((await resealSecrets(second.service.context.auth, origin)).keys, 0);
