@@ -1450,16 +1450,25 @@ create type core_authorization_state as (
 -- reconcile runs
 
 create table reconcile_runs (
-  institution_id  integer not null,
-  started_at      timestamp with time zone not null,
-  finished_at     timestamp with time zone not null,
-  findings        integer not null,
+  institution_id    integer not null,
+  started_at        timestamp with time zone not null,
+  finished_at       timestamp with time zone not null,
+  findings          integer not null,
+  full_at           timestamp with time zone,
+  checkpoint_at     timestamp with time zone,
+  checkpoint_epoch  bigint,
+  checkpoint_xid    xid8,
   constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
   constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint reconcile_runs_checkpoint CHECK (num_nulls(checkpoint_at, checkpoint_epoch, checkpoint_xid) = ANY (ARRAY[0, 3])),
   constraint reconcile_runs_findings_check CHECK (findings >= 0)
 );
 comment on table reconcile_runs is 'The last complete run of reconcile of each institution.';
 comment on column reconcile_runs.findings is 'Rows that break a rule.';
+comment on column reconcile_runs.full_at is 'The end of the last run that checked every row. Null for runs of a version without checkpoints.';
+comment on column reconcile_runs.checkpoint_at is 'The institution''s time at the start of the last run that found nothing.';
+comment on column reconcile_runs.checkpoint_epoch is 'The epoch of the feed then. In another epoch the checkpoint says nothing.';
+comment on column reconcile_runs.checkpoint_xid is 'The first transaction that was running then. Later events have this number or a higher one.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- core instructions
@@ -5362,7 +5371,7 @@ grant delete, insert, select on staged_holders to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant insert, select on core_transactions to sharedraft_service;
 grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
-grant insert, select, update (started_at, finished_at, findings) on reconcile_runs to sharedraft_service;
+grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;
 grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
 grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;
 grant delete, insert, select, update on webhook_endpoints to sharedraft_service;

@@ -1,33 +1,32 @@
 import { type Check, check, named } from './check.ts';
 
-const inRange = (alias: string) =>
-  `${alias}.institution_id = $1 and ${alias}.account_key > $2 and ${alias}.account_key <= $3`;
-
 /** The core's transactions and their entries, in both directions. */
 export const coreChecks: readonly Check[] = [
   check(
     'accounts',
     'core-entry',
-    `select format('%s, entry %s', b.account_id, e.seq) as row, format('of the core and %s, has no transaction', e.amount) as detail
+    (
+      within,
+    ) => `select format('%s, entry %s', b.account_id, e.seq) as row, format('of the core and %s, has no transaction', e.amount) as detail
      from entries e
      ${named('e')}
      join accounts a on a.institution_id = $1 and a.account_key = e.account_key and a.purpose is null
      left join lateral (
        select c.posting_key, c.amount from core_transactions c
        where c.institution_id = $1 and c.account_key = e.account_key and c.seq = e.seq offset 0) c on true
-     where ${inRange('e')} and e.kind = 'CORE' and (e.posting_key, e.amount) is distinct from (c.posting_key, c.amount)`,
+     where ${within('e')} and e.kind = 'CORE' and (e.posting_key, e.amount) is distinct from (c.posting_key, c.amount)`,
   ),
   check(
     'accounts',
     'core-transaction',
-    `select format('%s, entry %s', b.account_id, c.seq) as row,
+    (within) => `select format('%s, entry %s', b.account_id, c.seq) as row,
             format('core transaction %s of %s does not fit the entry', c.core_id, c.amount) as detail
      from core_transactions c
      ${named('c')}
      left join lateral (
        select e.posting_key, e.amount, e.kind from entries e
        where e.institution_id = $1 and e.account_key = c.account_key and e.seq = c.seq offset 0) e on true
-     where ${inRange('c')}
+     where ${within('c')}
        and (e.posting_key, e.amount, e.kind)
            is distinct from (c.posting_key, c.amount, case when c.settlement_key is null then 'TRANSFER' else 'CORE' end)`,
   ),

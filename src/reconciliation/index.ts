@@ -5,5 +5,8 @@
  * Invariants: every check reads from one snapshot; a check that finds nothing needs a bounded amount of memory at any size
  * of the tables.
  */
-export { type Finding, reconcile } from './reconcile.ts';
+export type { Finding } from './ask-checks.ts';
+export { type Checkpoint, findCheckpoint } from './checkpoint-queries.ts';
+export { reconcile } from './reconcile.ts';
+export { reconcileChanges } from './reconcile-changes.ts';
 export { recordRun } from './record-run.ts';

@@ -1,14 +1,11 @@
-import { type Check, check, named } from './check.ts';
-
-const inRange = (alias: string) =>
-  `${alias}.institution_id = $1 and ${alias}.account_key > $2 and ${alias}.account_key <= $3`;
+import { type Check, check, named, type Within } from './check.ts';
 
 /** The entries of the range, each with the one before it on its account. */
-const chained = `
+const chained = (within: Within) => `
   select e.*, lag(e.seq, 1, 0::bigint) over w as seq_before,
          lag(e.posted_after, 1, 0::bigint) over w as posted_before, lag(e.recorded_at) over w as recorded_before
   from entries e
-  where ${inRange('e')}
+  where ${within('e')}
   window w as (partition by e.account_key order by e.seq)`;
 
 export const ledgerChecks: readonly Check[] = [
@@ -22,30 +19,30 @@ export const ledgerChecks: readonly Check[] = [
   check(
     'accounts',
     'account-balance',
-    `select coalesce(a.account_id, b.account_id) as row,
+    (within) => `select coalesce(a.account_id, b.account_id) as row,
             case when a.account_key is null then 'has a balance and is no account'
                  when b.account_key is null then 'has no balance'
                  else format('its balance is kept as %s in %s', b.account_id, b.currency) end as detail
-     from (select * from accounts a where ${inRange('a')}) a
-     full join (select * from balances b where ${inRange('b')}) b using (account_key)
+     from (select * from accounts a where ${within('a')}) a
+     full join (select * from balances b where ${within('b')}) b using (account_key)
      where (a.account_id, a.currency) is distinct from (b.account_id, b.currency)`,
   ),
   check(
     'accounts',
     'balance-posted',
-    `select max(account_id) as row,
+    (within) => `select max(account_id) as row,
             format('posted is %s, its entries add up to %s', sum(posted), sum(amount)) as detail
      from (
-       select b.account_key, b.account_id, b.posted, 0 as amount from balances b where ${inRange('b')}
+       select b.account_key, b.account_id, b.posted, 0 as amount from balances b where ${within('b')}
        union all
-       select e.account_key, null, 0, e.amount from entries e where ${inRange('e')}
+       select e.account_key, null, 0, e.amount from entries e where ${within('e')}
      ) x
      group by account_key having max(account_id) is not null and sum(posted) <> sum(amount)`,
   ),
   check(
     'accounts',
     'balance-newest-entry',
-    `select b.account_id as row,
+    (within) => `select b.account_id as row,
             format('stands at entry %s, held %s out and %s in, at %s; its newest entry says %s, %s, %s, %s',
                    b.seq, b.debits_pending, b.credits_pending, b.last_at, e.seq, e.debits_pending, e.credits_pending, e.recorded_at) as detail
      from balances b
@@ -54,39 +51,43 @@ export const ledgerChecks: readonly Check[] = [
               coalesce(max(n.credits_pending_after), 0) as credits_pending, coalesce(max(n.recorded_at), b.last_at) as recorded_at
        from (select * from entries e where e.institution_id = b.institution_id and e.account_key = b.account_key
              order by e.seq desc limit 1) n) e
-     where ${inRange('b')}
+     where ${within('b')}
        and (b.seq, b.debits_pending, b.credits_pending, b.last_at)
            is distinct from (e.seq, e.debits_pending, e.credits_pending, e.recorded_at)`,
   ),
   check(
     'accounts',
     'entry-of-no-account',
-    `select format('account key %s', e.account_key) as row, format('has %s entries', count(*)) as detail
+    (
+      within,
+    ) => `select format('account key %s', e.account_key) as row, format('has %s entries', count(*)) as detail
      from entries e
      left join lateral (
        select true as found from balances b
        where b.institution_id = $1 and b.account_key = e.account_key offset 0) b on true
-     where ${inRange('e')} and b.found is null
+     where ${within('e')} and b.found is null
      group by e.account_key`,
   ),
   check(
     'accounts',
     'entry-gap',
-    `select format('%s, entry %s', account_id, seq) as row, format('follows entry %s', seq_before) as detail
-     from (${chained}) e ${named('e')} where seq <> seq_before + 1`,
+    (
+      within,
+    ) => `select format('%s, entry %s', account_id, seq) as row, format('follows entry %s', seq_before) as detail
+     from (${chained(within)}) e ${named('e')} where seq <> seq_before + 1`,
   ),
   check(
     'accounts',
     'entry-running-balance',
-    `select format('%s, entry %s', account_id, seq) as row,
+    (within) => `select format('%s, entry %s', account_id, seq) as row,
             format('leaves %s, after %s and %s', posted_after, posted_before, amount) as detail
-     from (${chained}) e ${named('e')} where seq = seq_before + 1 and posted_after <> posted_before + amount`,
+     from (${chained(within)}) e ${named('e')} where seq = seq_before + 1 and posted_after <> posted_before + amount`,
   ),
   check(
     'accounts',
     'entry-time',
-    `select format('%s, entry %s', account_id, seq) as row,
+    (within) => `select format('%s, entry %s', account_id, seq) as row,
             format('of %s, before the one before it, of %s', recorded_at, recorded_before) as detail
-     from (${chained}) e ${named('e')} where recorded_at < recorded_before`,
+     from (${chained(within)}) e ${named('e')} where recorded_at < recorded_before`,
   ),
 ];

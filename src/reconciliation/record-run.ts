@@ -1,19 +1,38 @@
 import { type Database, type InstitutionId, sql } from '../storage/index.ts';
+import type { Checkpoint } from './checkpoint-queries.ts';
 
 const record = sql(
   'reconciliation_record_run',
-  `insert into reconcile_runs (institution_id, started_at, finished_at, findings) values ($1, $2, $3, $4)
+  `insert into reconcile_runs (institution_id, started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch,
+                               checkpoint_xid)
+   values ($1, $2, $3, $4, $5, $6, $7, $8::xid8)
    on conflict (institution_id) do update
-   set started_at = excluded.started_at, finished_at = excluded.finished_at, findings = excluded.findings
+   set started_at = excluded.started_at, finished_at = excluded.finished_at, findings = excluded.findings,
+       full_at = coalesce(excluded.full_at, reconcile_runs.full_at),
+       checkpoint_at = coalesce(excluded.checkpoint_at, reconcile_runs.checkpoint_at),
+       checkpoint_epoch = coalesce(excluded.checkpoint_epoch, reconcile_runs.checkpoint_epoch),
+       checkpoint_xid = coalesce(excluded.checkpoint_xid, reconcile_runs.checkpoint_xid)
    where excluded.started_at >= reconcile_runs.started_at`,
 );
 
-/** Keeps the last complete run, for the metrics. */
+interface CompleteRun {
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  readonly findings: number;
+  /** It checked every row, not the changes alone. */
+  readonly isFull: boolean;
+  /** A run with findings moves no checkpoint: the next one checks the same changes again. */
+  readonly checkpoint: Checkpoint;
+}
+
+/** Keeps the last complete run, for the metrics and for the next run of changes. */
 export async function recordRun(
   database: Database,
   institutionId: InstitutionId,
-  run: { readonly startedAt: Date; readonly finishedAt: Date; readonly findings: number },
+  { startedAt, finishedAt, findings, isFull, checkpoint }: CompleteRun,
 ): Promise<void> {
-  const values = [institutionId, run.startedAt, run.finishedAt, run.findings];
-  await database.write(institutionId, (db) => db.query(record, values));
+  const reached = findings === 0 ? checkpoint : undefined;
+  const values = [institutionId, startedAt, finishedAt, findings, isFull ? finishedAt : null];
+  const point = [reached?.at, reached?.epoch, reached?.xid];
+  await database.write(institutionId, (db) => db.query(record, [...values, ...point]));
 }

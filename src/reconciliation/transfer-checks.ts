@@ -1,19 +1,14 @@
 import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
 import { type Queryable, sql } from '../storage/index.ts';
 import { controlsOfColumn, maxAheadMillis } from '../transfers/index.ts';
-import { type Check, check, named } from './check.ts';
-
-const inAccounts = (alias: string, column = 'account_key') =>
-  `${alias}.institution_id = $1 and ${alias}.${column} > $2 and ${alias}.${column} <= $3`;
-const inTransfers = (alias: string) =>
-  `${alias}.institution_id = $1 and ${alias}.transfer_key > $2 and ${alias}.transfer_key <= $3`;
+import { type Both, both, type Check, check, formFor, named, type Rows } from './check.ts';
 
 /** PENDING and COMPLETED by their list class, so that an index finds those of a period. */
 const counting = `t.list_class = any (${countingClassCodes})
              and t.created_at >= p.starts and t.created_at < p.ends`;
 
 /** Kinds of entries that a transfer orders. */
-const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
+export const ordered = `('TRANSFER', 'HOLD', 'RELEASE')`;
 
 /** Joins the transfer with this key, if any. */
 const transferOf = (key: string) => `
@@ -31,16 +26,16 @@ const holdCheck = (name: string, { column, side, authorized }: Held) =>
   check(
     'accounts',
     name,
-    `select max(account_id) as row,
+    (within) => `select max(account_id) as row,
             format('${column} is %s, its pending transfers and authorizations add up to %s', sum(held), sum(amount)) as detail
      from (
-       select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${inAccounts('b')}
+       select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${within('b')}
        union all
        select t.${side}, null, 0, t.amount from transfers t
-       where ${inAccounts('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
+       where ${within('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
        union all
        select a.${authorized}, null, 0, a.held from core_authorizations a
-       where ${inAccounts('a', authorized)} and a.ended is null
+       where ${within('a', authorized)} and a.ended is null
      ) x
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
@@ -52,14 +47,14 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'entry-transfer',
-    `select format('%s, entry %s', b.account_id, e.seq) as row,
+    (within) => `select format('%s, entry %s', b.account_id, e.seq) as row,
             case when t.transfer_key is null then 'belongs to no transfer'
                  else format('of kind %s and %s, at %s, does not fit transfer %s, %s of %s', e.kind, e.amount,
                              e.recorded_at, t.transfer_id, t.status, t.amount) end as detail
      from entries e
      ${named('e')}
      ${transferOf('e.posting_key')}
-     where ${inAccounts('e')} and e.kind in ${ordered}
+     where ${within('e')} and e.kind in ${ordered}
        and not coalesce(
          case e.kind when 'TRANSFER' then t.status = 'COMPLETED' when 'RELEASE' then t.status = 'FAILED' else true end
          and case e.account_key when t.from_key then e.amount = case e.kind when 'TRANSFER' then -t.amount else 0 end
@@ -76,14 +71,14 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'entry-held',
-    `select format('%s, entry %s', b.account_id, e.seq) as row,
+    (within) => `select format('%s, entry %s', b.account_id, e.seq) as row,
             format('of kind %s changes what is held by %s out and %s in', e.kind, e.debits_pending, e.credits_pending) as detail
      from (
        select e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
               e.debits_pending_after - lag(e.debits_pending_after, 1, 0::bigint) over w as debits_pending,
               e.credits_pending_after - lag(e.credits_pending_after, 1, 0::bigint) over w as credits_pending
        from entries e
-       where ${inAccounts('e')}
+       where ${within('e')}
        window w as (partition by e.account_key order by e.seq)
      ) e
      ${named('e')}
@@ -99,7 +94,7 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'transfer-entries',
-    `select transfer_id as row,
+    (within) => `select transfer_id as row,
             format('is %s, and its %s has %s entries of it posted, %s held, %s released', status, side, posted, held,
                    released) as detail
      from (
@@ -108,13 +103,13 @@ export const transferChecks: readonly Check[] = [
               count(*) filter (where kind = 'RELEASE') as released
        from (
          select t.from_key as account_key, t.transfer_key, t.transfer_id, t.status, 'source' as side, null as kind
-         from transfers t where ${inAccounts('t', 'from_key')}
+         from transfers t where ${within('t', 'from_key')}
          union all
          select t.to_key, t.transfer_key, t.transfer_id, t.status, 'destination', null
-         from transfers t where ${inAccounts('t', 'to_key')}
+         from transfers t where ${within('t', 'to_key')}
          union all
          select e.account_key, e.posting_key, null, null, null, e.kind
-         from entries e where ${inAccounts('e')} and e.kind in ${ordered}
+         from entries e where ${within('e')} and e.kind in ${ordered}
        ) x
        group by account_key, transfer_key
      ) x
@@ -127,17 +122,17 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'loan-payment',
-    `select format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq)) as row,
+    (within) => `select format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq)) as row,
             case when p.seq is null then 'is a payment whose parts are not kept'
                  when e.seq is null then 'has parts of a payment and is none'
                  else format('moves %s, and its parts add up to %s', e.amount,
                              p.to_fees + p.to_interest + p.to_principal) end as detail
-     from (select p.* from loan_payments p where ${inAccounts('p')}) p
+     from (select p.* from loan_payments p where ${within('p')}) p
      full join (
        select e.account_key, e.seq, e.amount from entries e
        cross join lateral (
          select from loans l where l.institution_id = $1 and l.account_key = e.account_key offset 0) l
-       where ${inAccounts('e')} and e.kind = 'TRANSFER'
+       where ${within('e')} and e.kind = 'TRANSFER'
      ) e using (account_key, seq)
      cross join lateral (
        select b.account_id from balances b
@@ -147,53 +142,55 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'loan-dues',
-    `select b.account_id as row,
+    (within) => `select b.account_id as row,
             format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest,
                    l.fees_due) as detail
      from loans l
      cross join lateral (
        select b.* from balances b where b.institution_id = $1 and b.account_key = l.account_key offset 0) b
-     where ${inAccounts('l')} and l.accrued_interest + l.fees_due > greatest(-b.posted, 0)`,
+     where ${within('l')} and l.accrued_interest + l.fees_due > greatest(-b.posted, 0)`,
   ),
   check(
     'transfers',
     'transfer-id',
-    `select t.transfer_id as row,
+    (within) => `select t.transfer_id as row,
             case when i.transfer_key is null then 'its id is not noted as used'
                  else 'its id is noted as used by another transfer' end as detail
      from transfers t
      left join lateral (
        select i.transfer_key from idempotency_keys i
        where i.institution_id = $1 and i.transfer_id = t.transfer_id offset 0) i on true
-     where ${inTransfers('t')} and i.transfer_key is distinct from t.transfer_key`,
+     where ${within('t')} and i.transfer_key is distinct from t.transfer_key`,
   ),
   check(
     'transfers',
     'transfer-accounts',
-    `select t.transfer_id as row, format('its %s is not the account that it names', s.side) as detail
+    (
+      within,
+    ) => `select t.transfer_id as row, format('its %s is not the account that it names', s.side) as detail
      from transfers t
      cross join lateral (values ('source', t.from_key, t.from_account_id), ('destination', t.to_key, t.to_account_id))
        as s (side, account_key, account_id)
      left join lateral (
        select a.account_id, a.currency from accounts a
        where a.institution_id = $1 and a.account_key = s.account_key offset 0) a on true
-     where ${inTransfers('t')} and s.account_key is not null
+     where ${within('t')} and s.account_key is not null
        and (a.account_id is distinct from s.account_id or (t.status <> 'FAILED' and a.currency <> t.currency))`,
   ),
   check(
     'transfers',
     'pending-terms',
-    `select coalesce(t.transfer_id, format('transfer key %s', p.transfer_key)) as row,
+    (within) => `select coalesce(t.transfer_id, format('transfer key %s', p.transfer_key)) as row,
             case when p.transfer_key is null then 'is PENDING and waits for nothing'
                  else format('waits, and is %s', coalesce(t.status, 'no transfer')) end as detail
-     from (select t.* from transfers t where ${inTransfers('t')}) t
-     full join (select p.* from pending_transfers p where ${inTransfers('p')}) p using (transfer_key)
+     from (select t.* from transfers t where ${within('t')}) t
+     full join (select p.* from pending_transfers p where ${within('p')}) p using (transfer_key)
      where (t.status is not distinct from 'PENDING') <> (p.transfer_key is not null)`,
   ),
   check(
     'transfers',
     'core-instruction',
-    `select coalesce(t.transfer_id, format('instruction %s', i.sequence)) as row,
+    (within) => `select coalesce(t.transfer_id, format('instruction %s', i.sequence)) as row,
             case when t.transfer_key is null then 'belongs to no transfer'
                  when i.instruction_key is null then format('is %s, and the core has no instruction of it', t.status)
                  else format('is %s, and its instruction is %s, %s, of %s', t.status, i.mode, i.state, i.amount) end as detail
@@ -204,11 +201,11 @@ export const transferChecks: readonly Check[] = [
        left join lateral (
          select p.held_for from pending_transfers p
          where p.institution_id = $1 and p.transfer_key = t.transfer_key offset 0) p on true
-       where ${inTransfers('t')}
+       where ${within('t')}
      ) t
      full join (
        select i.* from core_instructions i
-       where i.institution_id = $1 and i.instruction_key > $2 and i.instruction_key <= $3
+       where ${within('i', 'instruction_key')}
      ) i on i.instruction_key = t.transfer_key
      left join lateral (
        select true as found from transfers r
@@ -232,19 +229,21 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'reversal',
-    `select t.transfer_id as row, 'does not take back what it says it does' as detail
+    (within) => `select t.transfer_id as row, 'does not take back what it says it does' as detail
      from transfers t
      left join lateral (
        select o.* from transfers o
        where o.institution_id = $1 and o.transfer_key = t.reverses_key offset 0) o on true
-     where ${inTransfers('t')} and t.reverses_key is not null
+     where ${within('t')} and t.reverses_key is not null
        and (o.status, o.amount, o.currency, o.from_key, o.to_key)
            is distinct from ('COMPLETED', t.amount, t.currency, t.to_key, t.from_key)`,
   ),
   check(
     'transfers',
     'limit-use',
-    `select format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)
+    (
+      within,
+    ) => `select format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)
               as row,
             format('counted %s', u.amount) as detail
      from limit_uses u
@@ -253,14 +252,14 @@ export const transferChecks: readonly Check[] = [
        select true as found from limit_counters c
        where c.institution_id = $1 and c.limit_key = u.limit_key and c.subject_key = u.subject_key
          and c.period_start = u.period_start offset 0) c on true
-     where ${inTransfers('u')}
+     where ${within('u')}
        and (u.amount is distinct from t.amount or c.found is null
             or not (t.status = 'PENDING' or (u.limit_key = 0 and t.status = 'COMPLETED')))`,
   ),
   check(
     'transfers',
     'contribution-use',
-    `select t.transfer_id as row, 'is a contribution that counts for no year' as detail
+    (within) => `select t.transfer_id as row, 'is a contribution that counts for no year' as detail
      from transfers t
      left join lateral (
        select true as found from limit_uses u
@@ -269,7 +268,7 @@ export const transferChecks: readonly Check[] = [
        select true as found from transfers r
        where r.institution_id = $1 and r.reverses_key = t.transfer_key and r.reverses_key is not null
          and r.status <> 'FAILED' offset 0) r on true
-     where ${inTransfers('t')} and t.transfer_type = 'IRA_CONTRIBUTION' and t.status <> 'FAILED'
+     where ${within('t')} and t.transfer_type = 'IRA_CONTRIBUTION' and t.status <> 'FAILED'
        and t.currency = 'USD' and t.reverses_key is null and u.found is null and r.found is null`,
   ),
   check(
@@ -337,6 +336,8 @@ export const transferChecks: readonly Check[] = [
          ) t
        ) t
        where c.institution_id = $1 and c.limit_key > 0
+         and c.period_start >= case l.period when 'DAY' then ($8::timestamptz at time zone i.time_zone)::date - 1
+                                             else date_trunc('month', $8::timestamptz at time zone i.time_zone)::date end
          and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
          and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
        union all
@@ -360,7 +361,7 @@ export const transferChecks: readonly Check[] = [
   check(
     'events',
     'event-entry',
-    `select format('event %s', o.event_key) as row,
+    (within) => `select format('event %s', o.event_key) as row,
             format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq) as detail
      from outbox o
      cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
@@ -368,7 +369,7 @@ export const transferChecks: readonly Check[] = [
      left join lateral (
        select e.posting_key, e.kind from entries e
        where e.institution_id = $1 and e.account_key = s.account_key and e.seq = s.seq offset 0) e on true
-     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+     where ${within('o')} and o.kind like 'transfer.%'
        and s.seq is not null
        and (e.posting_key, e.kind) is distinct from (o.subject_key, case o.kind
              when 'transfer.pending' then 'HOLD' when 'transfer.completed' then 'TRANSFER' else 'RELEASE' end)`,
@@ -376,12 +377,12 @@ export const transferChecks: readonly Check[] = [
   check(
     'events',
     'event-transfer',
-    `select format('event %s', o.event_key) as row,
+    (within) => `select format('event %s', o.event_key) as row,
             format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))
               as detail
      from outbox o
      ${transferOf('o.subject_key')}
-     where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+     where ${within('o')} and o.kind like 'transfer.%'
        and not coalesce(case o.kind when 'transfer.completed' then t.status = 'COMPLETED'
                                     when 'transfer.failed' then t.status = 'FAILED' else true end
                         and t.transfer_key is not null, false)`,
@@ -431,31 +432,35 @@ const counterBound = sql(
      from (
        select limit_key, subject_key, period_start from limit_counters
        where institution_id = $1 and (limit_key, subject_key, period_start) > ($2, $3, $4::date)
+         and (limit_key = 0 or period_start >= date_trunc('month', $6::timestamptz)::date - 1)
        order by limit_key, subject_key, period_start limit $5) c
    ) c where place = count`,
 );
 
 export type CounterKey = readonly [limitKey: number, subjectKey: bigint, periodStart: string];
 
+/** Counters of periods that ended before it are left out. */
+export type Since = Date | '-infinity';
+
 export async function selectCounterBound(
   db: Queryable,
-  after: CounterKey,
-  most: number,
+  { after, since, most }: { readonly after: CounterKey; readonly since: Since; readonly most: number },
 ): Promise<{ readonly bound: CounterKey; readonly rows: number } | undefined> {
   const { rows } = await db.query<{
     limitKey: number;
     subjectKey: bigint;
     periodStart: string;
     count: bigint;
-  }>(counterBound, [db.institutionId, ...after, most]);
+  }>(counterBound, [db.institutionId, ...after, most, since]);
   const row = rows[0];
   return row && { bound: [row.limitKey, row.subjectKey, row.periodStart], rows: Number(row.count) };
 }
 
 // Transfers may precede the limit within its first period, and ended periods no longer bind.
-const uncounted = sql(
+const uncounted = both(
+  'transfers',
   'check_uncounted',
-  `with limits as materialized (
+  (within) => `with limits as materialized (
      select l.*, p.binding from transfer_limits l
      join institutions i on i.institution_id = $1
      cross join lateral (
@@ -486,42 +491,45 @@ const uncounted = sql(
        select true as found from limit_counters c
        where c.institution_id = $1 and c.limit_key = l.limit_key and c.subject_key = s.subject_key
          and c.period_start = s.period_start offset 0) c on true
-     where ${inTransfers('t')} and t.status <> 'FAILED' and t.reverses_key is null
+     where ${within('t')} and t.status <> 'FAILED' and t.reverses_key is null
        and t.created_at > $4::timestamptz - interval '32 days'
        and s.subject_key is not null and s.period_start = l.binding and c.found is null
    ) x
    group by limit_key, subject, subject_key, period_start`,
 );
 
-/** Missing counters of current periods for transfers of the key range. */
-export async function selectUncounted(
+/** Missing counters of current periods for these transfers. */
+export function selectUncounted(
   db: Queryable,
-  after: string,
-  upTo: string,
+  rows: Rows,
   at: Date,
 ): Promise<{ row: string; detail: string }[]> {
-  return (await db.query<{ row: string; detail: string }>(uncounted, [db.institutionId, after, upTo, at]))
-    .rows;
+  return selectOf(db, uncounted, rows, at);
 }
 
-const ahead = sql(
+async function selectOf<Row extends object>(
+  db: Queryable,
+  statements: Both,
+  rows: Rows,
+  ...more: readonly unknown[]
+): Promise<Row[]> {
+  const form = formFor(db.institutionId, statements, rows);
+  return (await db.query<Row>(form.statement, [...form.values, ...more])).rows;
+}
+
+const ahead = both(
+  'accounts',
   'check_ahead_of_clock',
-  `select b.account_id as row,
+  (within) => `select b.account_id as row,
           format('has seen %s, which is %s seconds ahead of the clock', b.last_at,
                  extract(epoch from b.last_at - $4::timestamptz)::bigint) as detail
    from balances b
-   where ${inAccounts('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
+   where ${within('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
 );
 
-/** Accounts of the key range that are ahead of the clock, written by a process with a clock ahead. */
-export async function selectAhead(
-  db: Queryable,
-  after: string,
-  upTo: string,
-  at: Date,
-): Promise<{ row: string; detail: string }[]> {
-  const values = [db.institutionId, after, upTo, at, maxAheadMillis];
-  return (await db.query<{ row: string; detail: string }>(ahead, values)).rows;
+/** Those of these accounts that are ahead of the clock, written by a process with a clock ahead. */
+export function selectAhead(db: Queryable, rows: Rows, at: Date): Promise<{ row: string; detail: string }[]> {
+  return selectOf(db, ahead, rows, at, maxAheadMillis);
 }
 
 const toldEntries = sql(
@@ -533,7 +541,7 @@ const toldEntries = sql(
              and e.account_key = b.account_key and e.kind in ${ordered}) as sum,
           (select coalesce(sum(e.amount::numeric * hashint8extended(e.posting_key, 0)), 0)::text from entries e
              where e.institution_id = $1 and e.account_key = b.account_key and e.kind not in ${ordered}) as weight
-   from balances b where ${inAccounts('b')}`,
+   from balances b where b.institution_id = $1 and b.account_key > $2 and b.account_key <= $3`,
 );
 
 /**
@@ -568,22 +576,22 @@ export async function selectOneSidedPostings(db: Queryable): Promise<{ postingKe
   return (await db.query<{ postingKey: bigint; sum: string }>(oneSided, [db.institutionId])).rows;
 }
 
-const toldIn = sql(
+const toldIn = both(
+  'events',
   'check_told_in_events',
-  `select s.account_key, s.seq
+  (within) => `select s.account_key, s.seq
    from outbox o
    cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
-   where o.institution_id = $1 and o.event_key > $2 and o.event_key <= $3 and o.kind like 'transfer.%'
+   where ${within('o')} and o.kind like 'transfer.%'
      and s.seq is not null`,
 );
 
-/** The entries named by the range's events. Those of openings and adjustments are not expected, and ignored. */
-export async function selectToldInEvents(
+/** The entries named by these events. Those of openings and adjustments are not expected, and ignored. */
+export function selectToldInEvents(
   db: Queryable,
-  after: string,
-  upTo: string,
+  rows: Rows,
 ): Promise<{ accountKey: bigint; seq: bigint }[]> {
-  return (await db.query<{ accountKey: bigint; seq: bigint }>(toldIn, [db.institutionId, after, upTo])).rows;
+  return selectOf(db, toldIn, rows);
 }
 
 const untold = sql(

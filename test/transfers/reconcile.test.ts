@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { type Finding, reconcile } from '../../src/reconciliation/index.ts';
+import {
+  type Checkpoint,
+  type Finding,
+  reconcile,
+  reconcileChanges,
+} from '../../src/reconciliation/index.ts';
 import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
 import { reverseTransfer } from '../../src/transfers/index.ts';
 import { inCamelCase } from '../support/camel-case.ts';
@@ -17,13 +22,18 @@ const loan = 'a-1001-carloan';
 const ira = 'a-1001-ira';
 const elsewhere = 'a-1003-savings';
 
-const { clock } = manualClock('2026-03-03T15:00:00Z');
+const time = manualClock('2026-03-03T15:00:00Z');
+const { clock } = time;
 
 let service: TestService;
 let superuser: pg.Client;
 let names: Names;
+/** Before any transfer, by institution code. */
+const beforeHistory = new Map<string, Checkpoint>();
 before(async () => {
   service = await startTestService({ clock });
+  for (const code of ['lakeside', 'harbor']) beforeHistory.set(code, await checkpointNow(code));
+  time.advance(600);
   await makeHistory();
   const types = new pg.TypeOverrides();
   types.setTypeParser(20, BigInt);
@@ -141,19 +151,36 @@ async function readNames(): Promise<Names> {
   };
 }
 
-async function findingsIn(db: Queryable, institutionId: bigint, atOnce: number): Promise<string[]> {
+/** The checkpoint of a run that finds nothing. */
+async function checkpointNow(code: string): Promise<Checkpoint> {
+  await using desk = await deskOf(service, code);
   const found: Finding[] = [];
-  const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
-  await reconcile(database, Number(institutionId) as InstitutionId, {
+  const checkpoint = await reconcile(desk.database, desk.institutionId, {
     onFinding: (finding) => found.push(finding),
     at: clock(),
-    atOnce,
   });
+  assert.deepEqual(found, []);
+  return checkpoint;
+}
+
+async function findingsIn(
+  db: Queryable,
+  institutionId: bigint,
+  atOnce: number,
+  since?: Checkpoint,
+): Promise<string[]> {
+  const found: Finding[] = [];
+  const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
+  const options = { onFinding: (finding: Finding) => found.push(finding), at: clock(), atOnce };
+  const id = Number(institutionId) as InstitutionId;
+  await (since === undefined
+    ? reconcile(database, id, options)
+    : reconcileChanges(database, id, since, options));
   return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
 }
 
 /** Without policies and triggers, in a transaction that is rolled back. */
-async function foundAfter(corruption: string, institutionId: bigint): Promise<string[]> {
+async function foundAfter(corruption: string, institutionId: bigint, since?: Checkpoint): Promise<string[]> {
   await superuser.query('begin; set local session_replication_role = replica');
   try {
     const { rowCount } = await superuser.query(corruption);
@@ -168,6 +195,7 @@ async function foundAfter(corruption: string, institutionId: bigint): Promise<st
       },
       institutionId,
       100,
+      since,
     );
   } finally {
     await superuser.query('rollback');
@@ -193,6 +221,8 @@ interface Corruption {
   readonly at?: 'harbor';
   readonly sql: () => string;
   readonly found: () => readonly string[];
+  /** The findings that a run of the changes leaves to a run of every row. */
+  readonly inFullRunsOnly?: () => readonly string[];
 }
 
 const corruptions: readonly Corruption[] = [
@@ -250,6 +280,10 @@ const corruptions: readonly Corruption[] = [
       `entry-of-no-account: account key ${names.account('a-1003-moneymarket')}`,
       'trial-balance: USD',
     ],
+    inFullRunsOnly: () => [
+      'account-balance: a-1003-moneymarket',
+      `entry-of-no-account: account key ${names.account('a-1003-moneymarket')}`,
+    ],
   },
   {
     what: 'an entry of a missing account',
@@ -257,6 +291,7 @@ const corruptions: readonly Corruption[] = [
                                      debits_pending_after, credits_pending_after, recorded_at)
                 values (${names.lakeside}, 999999, 1, 5, 'ADJUSTMENT', 1, 1, 0, 0, now())`,
     found: () => ['entry-of-no-account: account key 999999'],
+    inFullRunsOnly: () => ['entry-of-no-account: account key 999999'],
   },
   {
     what: 'a missing entry',
@@ -368,12 +403,14 @@ const corruptions: readonly Corruption[] = [
     what: 'a used id without a transfer',
     sql: () => `insert into idempotency_keys values (${names.lakeside}, 'ghost', 5)`,
     found: () => ['used-id: ghost'],
+    inFullRunsOnly: () => ['used-id: ghost'],
   },
   {
     what: 'an id that leads to another transfer',
     sql: () =>
       `update idempotency_keys set transfer_key = ${names.transfer('to-loan')} where ${onTransfer('standard')}`,
     found: () => ['transfer-id: standard', 'used-id: standard'],
+    inFullRunsOnly: () => ['used-id: standard'],
   },
   {
     what: 'a pending transfer without its terms',
@@ -535,6 +572,8 @@ const corruptions: readonly Corruption[] = [
     what: 'an adjustment with the kind TRANSFER',
     sql: () => `update entries set kind = 'TRANSFER' where ${onEntry(savings, 1)}`,
     found: () => [`entry-transfer: ${savings}, entry 1`, `posting-sum: posting ${names.opening(savings)}`],
+    // The opening is older than the checkpoint.
+    inFullRunsOnly: () => [`posting-sum: posting ${names.opening(savings)}`],
   },
   {
     what: 'an account in another currency',
@@ -635,11 +674,60 @@ test('reconciliation reads no account entry by entry if nothing is wrong', async
 });
 
 describe('single defects of the books', () => {
-  for (const { what, at, sql, found } of corruptions) {
+  for (const { what, at, sql, found, inFullRunsOnly } of corruptions) {
     test(`reconciliation finds ${what}, and nothing else with it`, async () => {
       assert.deepEqual(await foundAfter(sql(), names[at ?? 'lakeside']), [...found()].sort());
+      const since = beforeHistory.get(at ?? 'lakeside');
+      const left = new Set(inFullRunsOnly?.());
+      assert.deepEqual(
+        await foundAfter(sql(), names[at ?? 'lakeside'], since),
+        found()
+          .filter((line) => !left.has(line))
+          .sort(),
+      );
     });
   }
+});
+
+test('a run of the changes reads no account, transfer or event of before its checkpoint', async () => {
+  const { at, ...position } = await checkpointNow('lakeside');
+  const later = { at: new Date(at.getTime() + 86_400_000), ...position };
+  const read = new Map<string, number>();
+  const { database } = service.service.context;
+  await database.read(Number(names.lakeside) as InstitutionId, (db) => {
+    const watched: Queryable = {
+      institutionId: db.institutionId,
+      query: async (statement, values = []) => {
+        const [, keys] = values;
+        if (Array.isArray(keys)) read.set(statement.name, keys.length);
+        return db.query(statement, values);
+      },
+    };
+    return findingsIn(watched, names.lakeside, 10_000, later);
+  });
+  assert.deepEqual([...read], []);
+});
+
+test('a run of the changes finds what went wrong since an earlier one, in chunks of any size', async () => {
+  const since = await checkpointNow('lakeside');
+  time.advance(3_600);
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  const order = { id: 'since', fromAccountId: checking, toAccountId: savings, amount: 1 };
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  const { database } = service.service.context;
+  for (const atOnce of [1, 3, 10_000]) {
+    const found = await database.read(Number(names.lakeside) as InstitutionId, (db) =>
+      findingsIn(db, names.lakeside, atOnce, since),
+    );
+    assert.deepEqual(found, []);
+  }
+  const untold = `delete from outbox where institution_id = ${names.lakeside} and subject_key = (
+    select transfer_key from transfers where transfer_id = 'since' and institution_id = ${names.lakeside})`;
+  const lost = await foundAfter(untold, names.lakeside, since);
+  assert.deepEqual(
+    lost.map((line) => line.replace(/\d+$/, 'n')),
+    [`event-gap: ${checking}, entry n`, `event-gap: ${savings}, entry n`],
+  );
 });
 
 test('a limit set in the middle of a period has not counted earlier transfers, and reconciles', async () => {
@@ -753,4 +841,29 @@ test('sharedraft reconcile names defects and exits with 3, and with 0 when every
   assert.match(off.stdout, /harbor: everything agrees\./);
   const other = await runCli(service.db, ['reconcile', '--institution', 'harbor']);
   assert.equal(other.code, 0, other.stderr);
+
+  const changes = () => runCli(service.db, ['reconcile', '--changes', '--institution', 'lakeside']);
+  const checkpoint = async () =>
+    (
+      await superuser.query(
+        `select checkpoint_at, full_at from reconcile_runs where institution_id = ${names.lakeside}`,
+      )
+    ).rows[0];
+  const standing = await checkpoint();
+  assert.ok(standing.checkpoint_at !== null, 'the run that found nothing left a checkpoint');
+  const found = await changes();
+  assert.equal(found.code, 3, found.stderr);
+  assert.match(found.stdout, /trial-balance/);
+  assert.deepEqual(await checkpoint(), standing, 'a run with findings moves no checkpoint');
+  await superuser.query(`update balances set posted = posted - 1 where ${onAccount(ira)}`);
+  const mended = await changes();
+  assert.match(mended.stdout, /lakeside: everything changed since .+ agrees\./);
+  const moved = await checkpoint();
+  assert.ok(moved.checkpoint_at > standing.checkpoint_at);
+  assert.deepEqual(moved.full_at, standing.full_at, 'it was no full run');
+  await runCli(service.db, ['restored']);
+  assert.match(
+    (await changes()).stdout,
+    /lakeside: no checkpoint, so every row is checked\.\nlakeside: everything agrees/,
+  );
 });

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
-import { reconcile, recordRun } from '../../reconciliation/index.ts';
+import { findCheckpoint, reconcile, reconcileChanges, recordRun } from '../../reconciliation/index.ts';
 import { readMoment } from '../arguments.ts';
 import { CommandError, chooseInstitution, say, withContext } from '../command.ts';
 import { compareBalancesFile } from './core/compare-balances.ts';
@@ -10,6 +10,7 @@ const somethingIsOff = 3;
 
 interface Options {
   readonly institution?: string;
+  readonly changes?: true;
   readonly core?: string;
   readonly asOf?: Date;
   readonly complete?: true;
@@ -22,6 +23,10 @@ export function reconcileCommand(): Command {
       'recompute balances, holds, limits and references; prints each row that is off (exit code 3)',
     )
     .option('--institution <code>', 'only this institution; default: all, one after the other')
+    .option(
+      '--changes',
+      'only the rows that changed since the last run that found nothing; checks every row if there is none',
+    )
     .option(
       '--core <file>',
       "compare the core's balances in this file with ours instead; each difference is a break",
@@ -59,24 +64,36 @@ export function reconcileCommand(): Command {
             : [await chooseInstitution(context, options.institution)];
         let off = 0;
         for (const institution of institutions) {
+          const { institutionId } = institution;
+          const since = options.changes ? await findCheckpoint(context.database, institutionId) : undefined;
+          if (options.changes && since === undefined)
+            say(`${institution.code}: no checkpoint, so every row is checked.`);
           let offHere = 0;
           const startedAt = context.clock();
-          await reconcile(context.database, institution.institutionId, {
-            at: context.businessTime(institution.institutionId, context.clock()),
+          const run: Parameters<typeof reconcile>[2] = {
+            at: context.businessTime(institutionId, context.clock()),
             onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
             onFinding: ({ check, row, detail }) => {
               offHere += 1;
               progress(institution, '');
               say(`${institution.code}  ${check}  ${row}: ${detail}`);
             },
-          });
-          await recordRun(context.database, institution.institutionId, {
+          };
+          const checkpoint =
+            since === undefined
+              ? await reconcile(context.database, institutionId, run)
+              : await reconcileChanges(context.database, institutionId, since, run);
+          await recordRun(context.database, institutionId, {
             startedAt,
             finishedAt: context.clock(),
             findings: offHere,
+            isFull: since === undefined,
+            checkpoint,
           });
           progress(institution, '');
-          say(`${institution.code}: ${offHere === 0 ? 'everything agrees' : `${offHere} rows are off`}.`);
+          const checked =
+            since === undefined ? 'everything' : `everything changed since ${since.at.toISOString()}`;
+          say(`${institution.code}: ${offHere === 0 ? `${checked} agrees` : `${offHere} rows are off`}.`);
           off += offHere;
         }
         if (off > 0) process.exitCode = somethingIsOff;

@@ -72,6 +72,8 @@ export interface InstitutionFacts {
   readonly coreHeardAt: Date | null;
   readonly oldestUndeliveredAt: Date | null;
   readonly reconciledAt: Date | null;
+  /** The end of the last run that checked every row. */
+  readonly fullyReconciledAt: Date | null;
   readonly findings: number | null;
 }
 
@@ -85,7 +87,7 @@ const institution = sql(
           (select c.heard_at from core_connections c where c.institution_id = $1) as core_heard_at,
           (select min(c.issued_at) from core_instructions c
            where c.institution_id = $1 and c.state = 'OPEN' and c.delivered_at is null) as oldest_undelivered_at,
-          r.finished_at as reconciled_at, r.findings
+          r.finished_at as reconciled_at, r.full_at as fully_reconciled_at, r.findings
    from institutions i
    left join reconcile_runs r on r.institution_id = $1
    where i.institution_id = $1`,

@@ -79,6 +79,7 @@ const quiet: InstitutionFacts = {
   coreHeardAt: null,
   oldestUndeliveredAt: null,
   reconciledAt: before(day),
+  fullyReconciledAt: before(3 * day),
   findings: 0,
 };
 
@@ -90,6 +91,12 @@ const institutions: readonly (readonly [
   ['a reconciled institution', {}, []],
   ['books that were never reconciled', { reconciledAt: null, findings: null }, ['reconcile pine warning']],
   ['books reconciled ten days ago', { reconciledAt: before(10 * day) }, ['reconcile pine warning']],
+  [
+    'books of which only changes are checked',
+    { fullyReconciledAt: before(36 * day) },
+    ['reconcile pine warning'],
+  ],
+  ['books whose full runs were not noted yet', { fullyReconciledAt: null }, []],
   ['rows that are off', { findings: 3 }, ['reconcile pine problem']],
   ['a failing webhook', { webhooks: 2, webhooksFailingSince: before(60) }, ['webhooks pine warning']],
   ['a disabled webhook', { webhooks: 2, webhooksDisabled: 1 }, ['webhooks pine problem']],

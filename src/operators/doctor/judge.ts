@@ -151,7 +151,11 @@ export function judgeInstitution(code: string, facts: InstitutionFacts, now: Dat
   return [judgeReconcile(code, facts, now), ...judgeWebhooks(code, facts), ...judgeCore(code, facts, now)];
 }
 
-function judgeReconcile(code: string, { reconciledAt, findings }: InstitutionFacts, now: Date): Finding {
+function judgeReconcile(
+  code: string,
+  { reconciledAt, fullyReconciledAt, findings }: InstitutionFacts,
+  now: Date,
+): Finding {
   const check = `reconcile ${code}`;
   const cure = `Run "sharedraft reconcile --institution ${code}" every night.`;
   if (reconciledAt === null) return warning(check, 'It never ran.', cure);
@@ -160,7 +164,16 @@ function judgeReconcile(code: string, { reconciledAt, findings }: InstitutionFac
   }
   const seconds = (now.getTime() - reconciledAt.getTime()) / 1_000;
   const detail = `Everything agreed ${lengthOf(seconds)} ago.`;
-  return seconds > 7 * day ? warning(check, detail, cure) : ok(check, detail);
+  if (seconds > 7 * day) return warning(check, detail, cure);
+  const isFullOld =
+    fullyReconciledAt !== null && now.getTime() - fullyReconciledAt.getTime() > 35 * day * 1_000;
+  return isFullOld
+    ? warning(
+        check,
+        'Only changes were checked for five weeks.',
+        `Run "sharedraft reconcile --institution ${code}" without --changes.`,
+      )
+    : ok(check, detail);
 }
 
 function judgeWebhooks(code: string, facts: InstitutionFacts): Finding[] {
