@@ -47,22 +47,27 @@ comment on table schema_functions is 'The files of sql/functions as last applied
 -- institutions
 
 create table institutions (
-  institution_id            integer not null generated always as identity,
-  code                      text collate "C" not null,
-  name                      text not null,
-  currency                  text collate "C" not null,
-  time_zone                 text not null,
-  demo                      boolean not null default false,
-  clock_ahead_seconds       bigint not null default 0,
-  created_at                timestamp with time zone not null,
-  enrollment                text not null,
-  registration_birth_date   boolean not null default false,
-  openings_per_day          integer not null default 1000,
-  opening_deposit_minor     bigint not null default 0,
-  opening_deposits_per_day  bigint not null default 100000000,
-  password_min_length       smallint not null default 15,
-  contact_change_max_age    integer not null default 0,
-  record                    text not null default 'ledger'::text,
+  institution_id                    integer not null generated always as identity,
+  code                              text collate "C" not null,
+  name                              text not null,
+  currency                          text collate "C" not null,
+  time_zone                         text not null,
+  demo                              boolean not null default false,
+  clock_ahead_seconds               bigint not null default 0,
+  created_at                        timestamp with time zone not null,
+  enrollment                        text not null,
+  registration_birth_date           boolean not null default false,
+  openings_per_day                  integer not null default 1000,
+  opening_deposit_minor             bigint not null default 0,
+  opening_deposits_per_day          bigint not null default 100000000,
+  password_min_length               smallint not null default 15,
+  contact_change_max_age            integer not null default 0,
+  record                            text not null default 'ledger'::text,
+  transfer_step_up_max_age          integer not null default 0,
+  transfer_step_up_above            bigint not null default 0,
+  transfer_step_up_new_destination  boolean not null default false,
+  transfer_step_up_passkey          boolean not null default false,
+  transfer_step_up_from             timestamp with time zone,
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
@@ -76,7 +81,9 @@ create table institutions (
   constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
   constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
   constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
-  constraint institutions_record_check CHECK (record = ANY (ARRAY['ledger'::text, 'core'::text]))
+  constraint institutions_record_check CHECK (record = ANY (ARRAY['ledger'::text, 'core'::text])),
+  constraint institutions_transfer_step_up_above_check CHECK (transfer_step_up_above >= 0),
+  constraint institutions_transfer_step_up_max_age_check CHECK (transfer_step_up_max_age >= 0 AND transfer_step_up_max_age <= 2592000)
 );
 comment on table institutions is 'Banks and credit unions that this database serves. Readable without an institution.';
 comment on column institutions.code is 'The name of the institution in commands and addresses.';
@@ -89,6 +96,11 @@ comment on column institutions.opening_deposit_minor is 'Deposit that the fundin
 comment on column institutions.opening_deposits_per_day is 'Cap on opening deposits paid in one day, in minor units.';
 comment on column institutions.contact_change_max_age is 'Seconds since the last sign-in within which a member may change contact data. 0: any session may.';
 comment on column institutions.record is 'ledger: this ledger is the record of the accounts. core: the core system is, and this ledger is its copy. Fixed by the first import.';
+comment on column institutions.transfer_step_up_max_age is 'The most seconds since a member''s sign-in for a transfer that needs a recent one; 0: none needs one.';
+comment on column institutions.transfer_step_up_above is 'Transfers above this amount need a recent sign-in, in minor units of the institution''s currency. Transfers in another currency always do.';
+comment on column institutions.transfer_step_up_new_destination is 'So does a transfer of any amount to an account that the membership has not paid in 400 days.';
+comment on column institutions.transfer_step_up_passkey is 'The recent sign-in must be one with a passkey.';
+comment on column institutions.transfer_step_up_from is 'From this time on the database refuses transfers without a recent sign-in. Processes learn of a change within a second.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members
@@ -472,9 +484,11 @@ create table refresh_families (
   authenticated_at  timestamp with time zone,
   key_thumbprint    text collate "C",
   used_at           timestamp with time zone,
+  acr               text,
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint refresh_families_acr_check CHECK (acr ~ '^phr$'::text),
   constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
   constraint refresh_families_generation_check CHECK (generation >= 0),
   constraint refresh_families_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
@@ -495,6 +509,7 @@ comment on column refresh_families.expires_at is 'End in any case.';
 comment on column refresh_families.authenticated_at is 'When the member proved who they are; null: at created_at.';
 comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
 comment on column refresh_families.used_at is 'The last renewal; null before the first.';
+comment on column refresh_families.acr is 'phr: the member signed in with a passkey. Null: with a password, or before this column.';
 
 create table revocations (
   institution_id  integer not null,
@@ -2334,6 +2349,23 @@ comment on column transfer_screenings.answer is 'SILENT: asked, and no valid ans
 comment on column transfer_screenings.reference is 'The case number that the hook gave.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- step up
+
+create table transfer_sign_ins (
+  institution_id  integer not null,
+  transfer_key    bigint not null,
+  signed_in_at    timestamp with time zone not null,
+  acr             text,
+  checked_at      timestamp with time zone not null,
+  constraint transfer_sign_ins_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint transfer_sign_ins_institution_id_transfer_key_fkey FOREIGN KEY (institution_id, transfer_key) REFERENCES transfers(institution_id, transfer_key) DEFERRABLE INITIALLY DEFERRED,
+  constraint transfer_sign_ins_acr_check CHECK (acr ~ '^phr$'::text)
+);
+comment on table transfer_sign_ins is 'The sign-in behind a member''s order, at institutions where some transfers need a recent one.';
+comment on column transfer_sign_ins.acr is 'phr: with a passkey.';
+comment on column transfer_sign_ins.checked_at is 'The clock''s time when the age of the sign-in was checked.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -3748,6 +3780,40 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_transfers_stepped_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  policy record;
+begin
+  select i.currency, i.transfer_step_up_above as above, i.transfer_step_up_passkey as passkey,
+         i.transfer_step_up_max_age * interval '1 second' as max_age
+  into policy
+  from institutions i
+  where i.institution_id = (select w.institution_id from written w limit 1)
+    and i.transfer_step_up_max_age > 0 and i.transfer_step_up_from <= now();
+  if not found then
+    return null;
+  end if;
+  if exists (
+    select from written t
+    left join lateral (
+      select s.signed_in_at, s.acr, s.checked_at from transfer_sign_ins s
+      where s.institution_id = t.institution_id and s.transfer_key = t.transfer_key
+      offset 0
+    ) s on true
+    where t.status <> 'FAILED' and t.user_key is not null and (t.currency <> policy.currency or t.amount > policy.above)
+      and (s.signed_in_at is null or s.signed_in_at < s.checked_at - policy.max_age or policy.passkey and s.acr is null)
+  ) then
+    raise exception 'transfers: a transfer above the amount needs a recent sign-in' using errcode = 'SD214';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_transfers_unrestricted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4862,6 +4928,7 @@ CREATE TRIGGER transfers_posted AFTER UPDATE ON transfers REFERENCING NEW TABLE 
 CREATE TRIGGER transfers_reserved AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfer_id_reserved();
 CREATE CONSTRAINT TRIGGER transfers_reversing AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.reverses_key IS NOT NULL) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER transfers_screened AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_screened();
+CREATE TRIGGER transfers_stepped_up AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_stepped_up();
 CREATE TRIGGER transfers_unrestricted AFTER INSERT ON transfers REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_unrestricted();
 CREATE CONSTRAINT TRIGGER transfers_waiting AFTER INSERT ON transfers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'PENDING'::text) EXECUTE FUNCTION check_pending_transfer_exists();
 
@@ -5301,6 +5368,10 @@ alter table transfer_screenings enable row level security, force row level secur
 create policy institution on transfer_screenings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on transfer_screenings for select to sharedraft_backup using (true);
 
+alter table transfer_sign_ins enable row level security, force row level security;
+create policy institution on transfer_sign_ins using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_sign_ins for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5318,7 +5389,7 @@ grant usage on sequence outbox_event_key_seq to sharedraft_service;
 grant usage on sequence alerts_alert_key_seq to sharedraft_service;
 grant select on schema_migrations to sharedraft_service;
 grant select on schema_functions to sharedraft_service;
-grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age) on institutions to sharedraft_service;
+grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from) on institutions to sharedraft_service;
 grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date, self_declared, erased_at) on persons to sharedraft_service;
 grant insert, select on customers to sharedraft_service;
 grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
@@ -5407,3 +5478,4 @@ grant delete, insert, select on staged_rejects to sharedraft_service;
 grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;
 grant delete, insert, select, update on screening_hooks to sharedraft_service;
 grant insert, select on transfer_screenings to sharedraft_service;
+grant insert, select on transfer_sign_ins to sharedraft_service;

@@ -95,6 +95,10 @@ export interface TokenIntrospection {
   institution_id?: number | undefined;
   /** `client` or `member`. */
   token_use?: string | undefined;
+  /** Time of the member’s login, if known. Seconds since 1970. */
+  auth_time?: number | undefined;
+  /** `phr`: the member signed in with a passkey (RFC 9470). */
+  acr?: string | undefined;
 }
 
 export interface PushedAuthorizationRequest {
@@ -1252,6 +1256,8 @@ export interface StepUpProblem {
   errors?: readonly InvalidPart[] | undefined;
   /** The most seconds since the member’s login (RFC 9470). */
   max_age?: number | undefined;
+  /** `phr`: the login must be one with a passkey. */
+  acr_values?: string | undefined;
 }
 
 /** The outcome of the transfer is not known yet. Repeating it with this id is safe. */

@@ -465,6 +465,7 @@ export const StepUpProblem = Type.Object(
     max_age: Type.Optional(
       Type.Integer({ description: 'The most seconds since the member’s login (RFC 9470).' }),
     ),
+    acr_values: Type.Optional(Type.String({ description: '`phr`: the login must be one with a passkey.' })),
   },
   {
     description: 'With `insufficient_user_authentication`: log the member in again, then repeat the request.',

@@ -22,6 +22,8 @@ export interface MemberActor {
   readonly personKey: bigint;
   /** When the user last proved who they are; undefined where the token does not tell. */
   readonly authenticatedAt?: Date;
+  /** `phr`: the user proved it with a passkey. */
+  readonly acr?: 'phr' | undefined;
   readonly token?: PresentedToken | undefined;
 }
 

@@ -31,6 +31,14 @@ export interface InstitutionPolicies {
   readonly openingsPerDay: number;
   /** The most that the funding account pays for opening deposits per day. */
   readonly openingDepositsPerDayMinor: bigint;
+  /** The most seconds since a member's sign-in for a transfer that needs a recent one; 0: none needs one. */
+  readonly transferStepUpMaxAgeSeconds: number;
+  /** Transfers above this amount need a recent sign-in. */
+  readonly transferStepUpAboveMinor: bigint;
+  /** So do transfers of any amount to an account that the membership has not paid before. */
+  readonly transferStepUpNewDestination: boolean;
+  /** The recent sign-in must be one with a passkey. */
+  readonly transferStepUpPasskey: boolean;
 }
 
 /** The settings that may change after the institution was created. */
@@ -61,11 +69,16 @@ interface Row extends Omit<Institution, 'policies'> {
   readonly registrationBirthDate: boolean;
   readonly openingsPerDay: number;
   readonly openingDepositsPerDay: bigint;
+  readonly transferStepUpMaxAge: number;
+  readonly transferStepUpAbove: bigint;
+  readonly transferStepUpNewDestination: boolean;
+  readonly transferStepUpPasskey: boolean;
 }
 
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
-  opening_deposits_per_day, clock_ahead_seconds, record`;
+  opening_deposits_per_day, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination,
+  transfer_step_up_passkey, clock_ahead_seconds, record`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -155,7 +168,14 @@ const change = sql(
        contact_change_max_age = coalesce($7, contact_change_max_age),
        registration_birth_date = coalesce($8, registration_birth_date),
        openings_per_day = coalesce($9, openings_per_day),
-       opening_deposits_per_day = coalesce($10, opening_deposits_per_day)
+       opening_deposits_per_day = coalesce($10, opening_deposits_per_day),
+       transfer_step_up_max_age = coalesce($11, transfer_step_up_max_age),
+       transfer_step_up_above = coalesce($12, transfer_step_up_above),
+       transfer_step_up_new_destination = coalesce($13, transfer_step_up_new_destination),
+       transfer_step_up_passkey = coalesce($14, transfer_step_up_passkey),
+       transfer_step_up_from = case
+         when num_nonnulls($11::integer, $12::bigint, $14::boolean) > 0 then now() + interval '30 seconds'
+         else transfer_step_up_from end
    where institution_id = $1
    returning ${columns}`,
 );
@@ -173,6 +193,10 @@ export async function updateInstitution(tx: Queryable, settings: Partial<Setting
     settings.registrationBirthDate,
     settings.openingsPerDay,
     settings.openingDepositsPerDayMinor,
+    settings.transferStepUpMaxAgeSeconds,
+    settings.transferStepUpAboveMinor,
+    settings.transferStepUpNewDestination,
+    settings.transferStepUpPasskey,
   ]);
   return toInstitution(rows[0] as Row);
 }
@@ -183,6 +207,10 @@ function toInstitution(row: Row): Institution {
     registrationBirthDate,
     openingsPerDay,
     openingDepositsPerDay,
+    transferStepUpMaxAge,
+    transferStepUpAbove,
+    transferStepUpNewDestination,
+    transferStepUpPasskey,
     ...institution
   } = row;
   return {
@@ -192,6 +220,10 @@ function toInstitution(row: Row): Institution {
       registrationBirthDate,
       openingsPerDay,
       openingDepositsPerDayMinor: openingDepositsPerDay,
+      transferStepUpMaxAgeSeconds: transferStepUpMaxAge,
+      transferStepUpAboveMinor: transferStepUpAbove,
+      transferStepUpNewDestination,
+      transferStepUpPasskey,
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Transfers: initiate, explain, review, types, limits, settle (the batch). Owns the tables transfers, idempotency_keys,
- * pending_transfers, transfer_approvals, transfer_screenings, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
+ * pending_transfers, transfer_approvals, transfer_screenings, transfer_sign_ins, proposals, transfer_policies, transfer_limits, limit_keys, limit_counters,
  * limit_uses, contribution_limits, loan_payments and core_instructions.
  *
  * Invariants: an id means one order, for ever; money moves in the same transaction that uses up the id, counts the
@@ -15,6 +15,7 @@ export {
   parseDecimalAmount,
   toMinor,
 } from '../ledger/index.ts';
+export type { AskScreening, ScreenedOrder } from './admission/screen-order.ts';
 export { cancelTransfer } from './cancel-transfer.ts';
 export type { CoreChange } from './desk/batch-instructions.ts';
 export { selectInstitutionsToSettle } from './desk/pending-queries.ts';
@@ -71,7 +72,6 @@ export {
   type TransferType,
   transferTypes,
 } from './rules/transfer.ts';
-export type { AskScreening, ScreenedOrder } from './screen-order.ts';
 export {
   changeBusinessDay,
   LimitKeyTakenError,

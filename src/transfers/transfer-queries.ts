@@ -1,5 +1,5 @@
 import type { Origin } from '../events/index.ts';
-import type { LoanPaymentOption } from '../ledger/index.ts';
+import { countingClassCodes, type LoanPaymentOption } from '../ledger/index.ts';
 import { counted, type InstitutionId, type Queryable, rowsOf, sql, type Write } from '../storage/index.ts';
 import type { ExceededLimit, Transfer } from './rules/transfer.ts';
 
@@ -264,4 +264,29 @@ export function finishTransfers(
     { statement: changeStatus, values: changes },
     { statement: endPending, values: [institutionId, keys] },
   ];
+}
+
+const paid = sql(
+  'transfers_has_paid',
+  `select exists (
+     select from accounts a
+     cross join lateral (
+       select from transfers t
+       where t.institution_id = $1 and t.from_key = a.account_key and t.list_class = any (${countingClassCodes})
+         and t.created_at > $4 and t.to_key = $3 and t.status = 'COMPLETED'
+       limit 1) t
+     where a.institution_id = $1 and a.customer_key = $2) as has_paid`,
+);
+
+/** Whether an account of the membership has paid the account since. */
+export async function hasPaid(
+  db: Queryable,
+  {
+    customerKey,
+    toKey,
+    since,
+  }: { readonly customerKey: bigint | null; readonly toKey: bigint; readonly since: Date },
+): Promise<boolean> {
+  const { rows } = await db.query<{ hasPaid: boolean }>(paid, [db.institutionId, customerKey, toKey, since]);
+  return rows[0]?.hasPaid === true;
 }

@@ -184,6 +184,16 @@ describe('the way to a code', () => {
     assert.equal((await enter(browser, page)).status, 303);
   });
 
+  test('acr_values with phr asks a member with a password session again, and accepts the sign-in that follows', async () => {
+    const { browser } = await codeOf();
+    assert.equal((await start({ browser, more: { acr_values: 'urn:unknown' } }).opened).status, 303);
+    const page = await start({ browser, more: { acr_values: 'urn:unknown phr' } }).opened;
+    assert.equal(page.title, 'Sign in');
+    assert.equal((await enter(browser, page)).status, 303, 'the value is voluntary');
+    const silent = await start({ browser, more: { acr_values: 'phr', prompt: 'none' } }).opened;
+    assert.equal(silent.location.searchParams.get('error'), 'login_required');
+  });
+
   test('prompt none answers login_required without a session and consent_required without a consent', async () => {
     const none = { prompt: 'none' };
     const without = await start({ more: none }).opened;

@@ -127,6 +127,20 @@ describe('a passkey', () => {
     assert.equal(claims.sub, 'u-demo-member');
     assert.equal(claims.acr, 'phr');
     assert.deepEqual(claims.amr, ['hwk', 'user', 'mfa']);
+    const granted = JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString());
+    assert.deepEqual([granted.acr, granted.auth_time], ['phr', claims.auth_time]);
+    const known = await send(service.address, 'POST', paths.introspect, {
+      body: { token: body.access_token, client_id: app.clientId, client_secret: app.secret },
+    });
+    assert.partialDeepStrictEqual(known.body, { active: true, acr: 'phr', auth_time: claims.auth_time });
+    const { challenge } = pkce();
+    const again = await opened.browser.get(
+      authorizeUrl({
+        ...{ client_id: app.clientId, response_type: 'code', redirect_uri: redirectUri, scope: 'openid' },
+        ...{ acr_values: 'phr', code_challenge: challenge, code_challenge_method: 'S256' },
+      }),
+    );
+    assert.equal(again.status, 303, 'a passkey session reaches the class');
     const logins = await auditOf('login');
     assert.equal(logins.find(({ reason }) => reason === 'passkey')?.outcome, 'succeeded');
     assert.equal((await auditOf('passkey.added')).length, 1);

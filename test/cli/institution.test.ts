@@ -65,6 +65,10 @@ test('creates an institution that a member can register at, once', async () => {
       openingsPerDay: 1000,
       openingDeposit: '12.50',
       openingDepositsPerDay: '1000000.00',
+      transferStepUpMaxAgeSeconds: 0,
+      transferStepUpAbove: '0.00',
+      transferStepUpNewDestination: false,
+      transferStepUpPasskey: false,
     },
   ]);
   assert.equal((await audited('institution.created')).length, 1);

@@ -127,6 +127,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   idempotency_keys: { owner: 'transfers', readers: ['core-connection'] },
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
+  transfer_sign_ins: { owner: 'transfers' },
   transfer_screenings: { owner: 'transfers' },
   proposals: { owner: 'transfers', readers: ['core-connection'] },
   transfer_policies: { owner: 'transfers', readers: ['core-connection'] },

@@ -22,6 +22,8 @@ export interface AuthorizationRequest {
   readonly keyThumbprint?: string | undefined;
   readonly prompts: readonly Prompt[];
   readonly maxAgeSeconds?: number | undefined;
+  /** The app asks for a sign-in with a passkey (`acr_values` with `phr`). */
+  readonly wantsPasskey?: boolean;
   readonly loginHint?: string | undefined;
   /** The member goes to the page of security, and no code comes of the request. */
   readonly isForSecurityPage?: true;
@@ -61,6 +63,8 @@ export function readAuthorizationRequest(
     keyThumbprint: readKeyThumbprint(parameter),
     prompts: readPrompts(parameter('prompt')),
     maxAgeSeconds: readMaxAge(parameter('max_age')),
+    // Voluntary (OpenID Connect Core 1.0 section 3.1.2.1): values that we do not know are ignored.
+    wantsPasskey: parameter('acr_values')?.split(' ').includes('phr') === true,
     loginHint: text(parameter, 'login_hint', 254),
   };
 }

@@ -1,11 +1,12 @@
+import { acrOf } from '../tokens/id-token.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** The facts that decide how a request for authorization goes on. */
 export interface StepFacts {
-  readonly request: Pick<AuthorizationRequest, 'scopes' | 'prompts' | 'maxAgeSeconds'>;
+  readonly request: Pick<AuthorizationRequest, 'scopes' | 'prompts' | 'maxAgeSeconds' | 'wantsPasskey'>;
   /** An app of the institution itself needs no consent. */
   readonly isFirstParty: boolean;
-  readonly session: { readonly authenticatedAt: Date } | undefined;
+  readonly session: { readonly authenticatedAt: Date; readonly methods: readonly string[] } | undefined;
   /** The member signed in on the page of this request, which satisfies every age and prompt. */
   readonly isFreshSignIn: boolean;
   readonly consent: { readonly scopes: readonly string[]; readonly expiresAt: Date } | undefined;
@@ -26,6 +27,7 @@ function mustSignIn({ request, session, isFreshSignIn, now }: StepFacts): boolea
   if (session === undefined) return true;
   if (isFreshSignIn) return false;
   if (request.prompts.includes('login') || request.prompts.includes('select_account')) return true;
+  if (request.wantsPasskey === true && acrOf(session.methods) !== 'phr') return true;
   const { maxAgeSeconds } = request;
   if (maxAgeSeconds === undefined) return false;
   return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000;

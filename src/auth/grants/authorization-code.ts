@@ -7,6 +7,7 @@ import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
 import { prepareRefreshFamily } from '../refresh/refresh-families.ts';
 import { insertRefreshFamily } from '../refresh/refresh-queries.ts';
+import { acrOf } from '../tokens/id-token.ts';
 import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
 import { type Scope, scopesIn } from '../tokens/scopes.ts';
 import type { Grant } from './grant.ts';
@@ -40,7 +41,7 @@ export const authorizationCode: Grant = {
     const authTime = Math.floor(grant.authenticatedAt.getTime() / 1000);
     return {
       use: 'member',
-      ...{ userId, userKey, userEpoch, customerIds, authTime, familyId: grantId },
+      ...{ userId, userKey, userEpoch, customerIds, authTime, acr: acrOf(grant.methods), familyId: grantId },
       ...(refreshToken !== undefined && { refreshToken }),
       scopes: scopesOf(grant, client),
       idToken: { nonce: grant.nonce, sessionId: grant.sessionId, methods: grant.methods },
@@ -86,10 +87,18 @@ function exchange(
     if (!scopes.includes('offline_access') || !client.grants.includes('refresh_token')) {
       return { grant, decision };
     }
-    const { userKey, userEpoch, authenticatedAt, consentUntil } = grant;
+    const { userKey, userEpoch, authenticatedAt, consentUntil, methods } = grant;
     const { keyThumbprint } = presented;
     const { row, refreshToken } = prepareRefreshFamily(deps, client, {
-      ...{ familyId: grantId, userKey, userEpoch, scopes, authenticatedAt, keyThumbprint },
+      ...{
+        familyId: grantId,
+        userKey,
+        userEpoch,
+        scopes,
+        authenticatedAt,
+        acr: acrOf(methods),
+        keyThumbprint,
+      },
       ...(consentUntil !== null && { endsAt: consentUntil }),
     });
     await insertRefreshFamily(tx, row);

@@ -16,6 +16,8 @@ export type TokenHolder =
       readonly customerIds: readonly string[];
       /** The time at which the user proved their identity, in seconds; undefined if the provider does not state it. */
       readonly authTime?: number | undefined;
+      /** How they proved it: `phr` with a passkey. */
+      readonly acr?: 'phr' | undefined;
       /** The provider that asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
       /** The family of a login that is renewed, and its next refresh token. */

@@ -66,9 +66,11 @@ function fitsKey(
 }
 
 /** A refresh proves nothing anew. */
-function holderOf({ familyId, userId, userKey, userEpoch, customerIds, authenticatedAt }: RefreshFamilyRow) {
+function holderOf(family: RefreshFamilyRow) {
+  const { familyId, userId, userKey, userEpoch, customerIds, authenticatedAt, acr } = family;
   const authTime = Math.floor(authenticatedAt.getTime() / 1000);
-  return { use: 'member', familyId, userId, userKey, userEpoch, customerIds, authTime } as const;
+  const holder = { familyId, userId, userKey, userEpoch, customerIds, authTime };
+  return { use: 'member', ...holder, acr: acr ?? undefined } as const;
 }
 
 /** The login's scopes that the client still has and a member may carry, or fewer on request. */

@@ -30,6 +30,8 @@ interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
   readonly familyId?: string;
   /** Default: now. */
   readonly authenticatedAt?: Date;
+  /** `phr`: the member signed in with a passkey. */
+  readonly acr?: 'phr' | undefined;
   /** The family ends at the latest then. */
   readonly endsAt?: Date;
 }
@@ -67,7 +69,11 @@ export function prepareRefreshFamily(
     expiresAt,
     idleUntil,
   };
-  return { row: { ...family, ...facts, authenticatedAt }, familyId, refreshToken: token.text };
+  return {
+    row: { ...family, ...facts, authenticatedAt, acr: family.acr ?? null },
+    familyId,
+    refreshToken: token.text,
+  };
 }
 
 /** Begins a login that can be renewed. */

@@ -18,6 +18,8 @@ export interface RefreshFamilyRow {
   readonly createdAt: Date;
   /** When the member proved who they are. */
   readonly authenticatedAt: Date;
+  /** `phr`: with a passkey. */
+  readonly acr: 'phr' | null;
   /** The client is on, the user may sign in, and no token epoch has changed since the login. */
   readonly isPermitted: boolean;
   readonly customerIds: readonly string[];
@@ -29,8 +31,8 @@ const newFamily = sql(
   'auth_insert_refresh_family',
   `insert into refresh_families (institution_id, family_id, client_id, user_key, scopes, client_epoch, user_epoch,
                                  generation, token_hash, rotated_at, idle_until, expires_at, created_at,
-                                 authenticated_at, key_thumbprint)
-   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13)`,
+                                 authenticated_at, key_thumbprint, acr)
+   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13, $14)`,
 );
 
 export async function insertRefreshFamily(
@@ -55,6 +57,7 @@ export async function insertRefreshFamily(
     ],
     ...[row.tokenHash, row.createdAt, row.idleUntil, row.expiresAt, row.authenticatedAt],
     row.keyThumbprint,
+    row.acr,
   ]);
 }
 
@@ -62,7 +65,7 @@ const family = sql(
   'auth_refresh_family',
   `select f.family_id, f.client_id, f.scopes, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.revoked_at is not null as is_revoked, f.created_at,
-          coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.key_thumbprint, u.user_key, u.user_id,
+          coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.acr, f.key_thumbprint, u.user_key, u.user_id,
           u.active and not u.locked_by_operator and u.token_epoch = f.user_epoch
             and o.active and o.token_epoch = f.client_epoch as is_permitted,
           array(select c.customer_id from customer_persons cp

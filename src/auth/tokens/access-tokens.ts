@@ -15,6 +15,8 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
   readonly use: 'client' | 'member';
   /** The time at which the user proved their identity, in seconds (RFC 9068 section 2.2.1); undefined if unknown. */
   readonly authTime?: number | undefined;
+  /** How the user proved it (RFC 9470 section 6); undefined for a password. */
+  readonly acr?: 'phr' | undefined;
   /** The key that the token is bound to (RFC 9449 section 6.1); undefined for a bearer token. */
   readonly keyThumbprint?: string | undefined;
   /** Informative. Authority is read from the database at each request. */
@@ -64,6 +66,7 @@ export class AccessTokens {
         client_epoch: subject.clientEpoch,
         ...(subject.userEpoch !== undefined && { user_epoch: subject.userEpoch }),
         ...(subject.authTime !== undefined && { auth_time: subject.authTime }),
+        ...(subject.acr !== undefined && { acr: subject.acr }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
         ...(subject.keyThumbprint !== undefined && { cnf: { jkt: subject.keyThumbprint } }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
@@ -119,7 +122,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
   const { cnf } = payload;
   const keyThumbprint = keyThumbprintOf(cnf);
-  const { provider_id: providerId, provider_generation: generation, auth_time: authTime } = payload;
+  const { provider_id: providerId, provider_generation: generation, auth_time: authTime, acr } = payload;
   if (
     sub === undefined ||
     jti === undefined ||
@@ -151,6 +154,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     ...(use === 'member' && { userId: sub, userEpoch }),
     ...(sid !== undefined && { familyId: sid }),
     ...(authTime !== undefined && { authTime }),
+    ...(acr === 'phr' && { acr }),
     ...(keyThumbprint !== undefined && { keyThumbprint }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };

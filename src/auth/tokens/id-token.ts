@@ -33,7 +33,7 @@ export function issueIdToken(
 }
 
 /** `phr`: no other site can use the proof (OpenID Connect Extended Authentication Profile ACR Values 1.0). A password reaches no class. */
-function acrOf(methods: readonly string[]): string | undefined {
+export function acrOf(methods: readonly string[]): 'phr' | undefined {
   return methods.includes('hwk') || methods.includes('swk') ? 'phr' : undefined;
 }
 

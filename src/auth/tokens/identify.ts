@@ -91,13 +91,13 @@ async function readCaller(deps: AuthDeps, text: string, token: VerifiedToken): P
 }
 
 function actorOf(token: VerifiedToken, { userKey, personKey }: TokenStatus): Actor {
-  const { institutionId, clientId, use, userId, authTime } = token;
+  const { institutionId, clientId, use, userId, authTime, acr } = token;
   if (use === 'client') return { kind: 'client', institutionId, clientId, token };
   if (userId === undefined || userKey === null || personKey === null) {
     throw new Error('auth: an active token of a member names no user');
   }
   const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey, token } as const;
-  return { ...member, ...authenticatedAt(authTime) };
+  return { ...member, ...authenticatedAt(authTime), ...(acr && { acr }) };
 }
 
 function authenticatedAt(authTime: number | undefined): { readonly authenticatedAt?: Date } {

@@ -24,6 +24,9 @@ export type Introspection =
       readonly jti?: string;
       readonly institution_id: number;
       readonly token_use: 'client' | 'member';
+      /** RFC 9470 section 6.2. */
+      readonly auth_time?: number;
+      readonly acr?: 'phr';
     };
 
 const inactive: Introspection = { active: false };
@@ -79,6 +82,8 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
     jti: token.tokenId,
     institution_id: institutionId,
     token_use: token.use,
+    ...(token.authTime !== undefined && { auth_time: token.authTime }),
+    ...(token.acr !== undefined && { acr: token.acr }),
   };
 }
 

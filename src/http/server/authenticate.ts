@@ -90,7 +90,7 @@ function parametersOf(
     case 'insufficient_scope':
       return `${realm}, error="${code}", scope="${scope}"`;
     case 'insufficient_user_authentication':
-      return `${realm}, error="${code}", error_description="A more recent login is needed", max_age="${members.max_age}"`;
+      return `${realm}, error="${code}", error_description="A more recent login is needed", max_age="${members.max_age}"${members.acr_values === undefined ? '' : `, acr_values="${members.acr_values}"`}`;
     default:
       return undefined;
   }

@@ -19,14 +19,13 @@ export function settingsDocument(
   settings: Partial<Omit<Settings, keyof InstitutionPolicies> & InstitutionPolicies>,
   currency: string,
 ): Readonly<Record<string, unknown>> {
-  const { openingDepositMinor, openingDepositsPerDayMinor, ...others } = settings;
+  const { openingDepositMinor, openingDepositsPerDayMinor, transferStepUpAboveMinor, ...others } = settings;
+  const amount = (minor: bigint | undefined) =>
+    minor === undefined ? undefined : formatMinor(minor, currency);
   return defined({
     ...others,
-    openingDeposit:
-      openingDepositMinor === undefined ? undefined : formatMinor(openingDepositMinor, currency),
-    openingDepositsPerDay:
-      openingDepositsPerDayMinor === undefined
-        ? undefined
-        : formatMinor(openingDepositsPerDayMinor, currency),
+    openingDeposit: amount(openingDepositMinor),
+    openingDepositsPerDay: amount(openingDepositsPerDayMinor),
+    transferStepUpAbove: amount(transferStepUpAboveMinor),
   });
 }

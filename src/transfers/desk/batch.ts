@@ -22,6 +22,7 @@ import { corePathAfterHold } from '../rules/controls/core-path.ts';
 import { Counters, contributionKey, type RecordedUsage } from '../rules/controls/limits.ts';
 import type { PendingTerms } from '../rules/controls/policies.ts';
 import type { Screening } from '../rules/controls/screening.ts';
+import type { OrderSignIn } from '../rules/controls/step-up.ts';
 import { type Judgement, judge } from '../rules/decide.ts';
 import type { Ground } from '../rules/facts.ts';
 import type { Failure } from '../rules/failure.ts';
@@ -55,7 +56,7 @@ import {
   type PendingRow,
   updatePending,
 } from './pending-queries.ts';
-import { insertScreenings } from './screening-queries.ts';
+import { insertScreenings, insertSignIns } from './proof-queries.ts';
 
 /** The locked and read state that a batch decides on (settle.ts). */
 export interface BatchGround extends Ground {
@@ -86,6 +87,7 @@ export class Batch {
   readonly #held: (PendingTerms & { readonly transferKey: bigint })[] = [];
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
+  readonly #signIns: (OrderSignIn & { readonly transferKey: bigint })[] = [];
   readonly #screenings: (Screening & { readonly transferKey: bigint })[] = [];
   readonly #loanPayments: LoanPayment[] = [];
   /** Payments on loans by the id of the paying transfer. A batch may reverse a payment of its own, so these are among them. */
@@ -145,6 +147,7 @@ export class Batch {
     // Revealed only if a free id would have been used up: otherwise a caller could test ids without a trace.
     if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
+    if (order.signIn !== undefined) this.#signIns.push({ transferKey: postingKey, ...order.signIn });
     if (judgement.screening !== null)
       this.#screenings.push({ transferKey: postingKey, ...judgement.screening });
     this.#add({ ...transfer, origin: order.origin });
@@ -492,6 +495,7 @@ export class Batch {
     return [
       ...book.writes(at),
       ...this.#instructions.writes(institutionId),
+      ...insertSignIns(institutionId, this.#signIns),
       ...insertScreenings(institutionId, this.#screenings),
       ...insertTransfers(institutionId, this.#added, { at, recordedLater }),
       ...insertPending(institutionId, this.#held),

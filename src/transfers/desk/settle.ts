@@ -2,6 +2,7 @@ import { type Actor, type BusinessTime, localDate, type PresentedToken } from '.
 import { type AccountState, Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId, Transaction } from '../../storage/index.ts';
+import type { AskScreening } from '../admission/screen-order.ts';
 import { selectInstructionsForUpdate } from '../instructions/instruction-queries.ts';
 import { selectCounters, selectCountersForUpdate } from '../limits/counter-queries.ts';
 import { selectLimits } from '../limits/limit-queries.ts';
@@ -20,7 +21,6 @@ import {
 import { taxYearStart } from '../rules/decide.ts';
 import type { Facts, TransferSettings } from '../rules/facts.ts';
 import { type ActOutcome, type DeskOrder, type Outcome, personOf } from '../rules/transfer.ts';
-import type { AskScreening } from '../screen-order.ts';
 import type { ReadSettings } from '../settings/settings.ts';
 import { selectIdempotencyKeys, selectReversedKeys, selectTransfersById } from '../transfer-queries.ts';
 import {

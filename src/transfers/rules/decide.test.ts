@@ -145,6 +145,10 @@ async function decided(world: World): Promise<{
           registrationBirthDate: false,
           openingsPerDay: 1_000,
           openingDepositsPerDayMinor: 100_000_000n,
+          transferStepUpMaxAgeSeconds: 0,
+          transferStepUpAboveMinor: 0n,
+          transferStepUpNewDestination: false,
+          transferStepUpPasskey: false,
         },
       },
       policies: transferTypes.map((transferType) => ({

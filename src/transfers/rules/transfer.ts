@@ -3,6 +3,7 @@ import type { Actor, PresentedToken } from '../../institutions/index.ts';
 import type { DecimalAmount, LoanPaymentOption, TransferStatus, TransferType } from '../../ledger/index.ts';
 import type { FailureCode } from '../../shared/failure-codes.ts';
 import type { Screening } from './controls/screening.ts';
+import type { OrderSignIn } from './controls/step-up.ts';
 
 export { type TransferStatus, type TransferType, transferTypes } from '../../ledger/index.ts';
 export { type FailureCode, failureCodes } from '../../shared/failure-codes.ts';
@@ -32,6 +33,8 @@ export interface SubmittedOrder extends TransferOrder {
   readonly actor: Actor;
   /** The verdict of the institution's screening, if it was asked. */
   readonly screening?: Screening | undefined;
+  /** The sign-in behind it, where the institution wants recent ones. */
+  readonly signIn?: OrderSignIn | undefined;
 }
 
 /** An act on a pending transfer. */

@@ -82,6 +82,10 @@ const labels: Readonly<Record<string, string>> = {
   openingDepositsPerDay: 'opening-deposits-per-day',
   passwordMinLength: 'password-min-length',
   contactChangeMaxAgeSeconds: 'contact-change-max-age',
+  transferStepUpMaxAgeSeconds: 'transfer-step-up-max-age',
+  transferStepUpAbove: 'transfer-step-up-above',
+  transferStepUpNewDestination: 'transfer-step-up-new-destination',
+  transferStepUpPasskey: 'transfer-step-up-passkey',
   registrationBirthDate: 'registration-birth-date',
 };
 

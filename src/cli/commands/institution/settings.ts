@@ -15,6 +15,10 @@ export interface SettingOptions {
   readonly openingDepositsPerDay?: string;
   readonly passwordMinLength?: number;
   readonly contactChangeMaxAge?: number;
+  readonly transferStepUpMaxAge?: number;
+  readonly transferStepUpAbove?: string;
+  readonly transferStepUpNewDestination?: 'yes' | 'no';
+  readonly transferStepUpPasskey?: 'yes' | 'no';
   readonly registrationBirthDate?: 'yes' | 'no';
 }
 
@@ -54,12 +58,39 @@ export function withSettings(command: Command): Command {
       'a member changes contact data this long after a sign-in; 0: in any session',
       wholeNumber(0, 2_592_000, 'From 0 to 2592000.'),
     )
+    .option(
+      '--transfer-step-up-max-age <seconds>',
+      'a transfer that needs a recent sign-in needs one not older than this; 0: none needs one',
+      wholeNumber(0, 2_592_000, 'From 0 to 2592000.'),
+    )
+    .option(
+      '--transfer-step-up-above <amount>',
+      'transfers above this amount need a recent sign-in',
+      readAmount,
+    )
+    .addOption(
+      yesOrNo(
+        '--transfer-step-up-new-destination <answer>',
+        'so do transfers to an account that the membership has not paid in 400 days',
+      ),
+    )
+    .addOption(
+      yesOrNo('--transfer-step-up-passkey <answer>', 'the recent sign-in must be one with a passkey'),
+    )
     .addOption(
       new Option(
         '--registration-birth-date <answer>',
         'registration requires the birth date if the core has no e-mail address',
       ).choices(['yes', 'no']),
     );
+}
+
+function yesOrNo(name: string, description: string): Option {
+  return new Option(name, description).choices(['yes', 'no']);
+}
+
+function isYes(answer: 'yes' | 'no' | undefined): boolean | undefined {
+  return answer && answer === 'yes';
 }
 
 /** Throws CommandError for an amount with more decimals than the currency has. */
@@ -72,7 +103,11 @@ export function readSettings(options: SettingOptions, currency: string): Partial
     passwordMinLength,
     openingDepositMinor: minorOf(options.openingDeposit, currency),
     contactChangeMaxAgeSeconds: options.contactChangeMaxAge,
-    registrationBirthDate: options.registrationBirthDate && options.registrationBirthDate === 'yes',
+    transferStepUpMaxAgeSeconds: options.transferStepUpMaxAge,
+    transferStepUpAboveMinor: minorOf(options.transferStepUpAbove, currency),
+    transferStepUpNewDestination: isYes(options.transferStepUpNewDestination),
+    transferStepUpPasskey: isYes(options.transferStepUpPasskey),
+    registrationBirthDate: isYes(options.registrationBirthDate),
     openingsPerDay: options.openingsPerDay,
     openingDepositsPerDayMinor: minorOf(options.openingDepositsPerDay, currency),
   });

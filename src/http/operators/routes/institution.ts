@@ -63,11 +63,16 @@ export const institutionOperations: readonly OperatorOperation[] = [
       openingsPerDay: bounded(0, 10_000_000),
       passwordMinLength: bounded(8, 128),
       contactChangeMaxAgeSeconds: bounded(0, 2_592_000),
+      transferStepUpMaxAgeSeconds: bounded(0, 2_592_000),
+      transferStepUpAbove: optional(decimalText),
+      transferStepUpNewDestination: optional(flag),
+      transferStepUpPasskey: optional(flag),
       registrationBirthDate: optional(flag),
     }),
     response: shape({ before: anything, after: anything }),
     async handle(deps, { institutionId, body: given, origin }) {
-      const { reason: statedReason, openingDeposit, openingDepositsPerDay, ...others } = given;
+      const { reason: statedReason, openingDeposit, openingDepositsPerDay, ...more } = given;
+      const { transferStepUpAbove, ...others } = more;
       if (others.timeZone !== undefined && !isTimeZone(others.timeZone))
         throw invalid('timeZone', 'an IANA time zone');
       const { currency } = await institutionOf(deps, institutionId);
@@ -75,6 +80,7 @@ export const institutionOperations: readonly OperatorOperation[] = [
         ...others,
         openingDepositMinor: minorOf(openingDeposit, currency, '/openingDeposit'),
         openingDepositsPerDayMinor: minorOf(openingDepositsPerDay, currency, '/openingDepositsPerDay'),
+        transferStepUpAboveMinor: minorOf(transferStepUpAbove, currency, '/transferStepUpAbove'),
       });
       const { before, after } = await changeInstitution(deps, institutionId, {
         settings,

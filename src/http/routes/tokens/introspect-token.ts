@@ -31,6 +31,8 @@ export const TokenIntrospection = Type.Object({
   jti: parameter('Of an access token.'),
   institution_id: Type.Optional(Type.Integer()),
   token_use: parameter('`client` or `member`.'),
+  auth_time: seconds('Time of the member’s login, if known. Seconds since 1970.'),
+  acr: parameter('`phr`: the member signed in with a passkey (RFC 9470).'),
 });
 
 export const introspectToken = operation({

@@ -5,7 +5,12 @@ import { orderExample, pendingTransferExample, transferExample } from '../../ope
 import { type Input, type OperationResponse, operation } from '../../operation.ts';
 import { presentLimit, presentTransfer } from '../../presenters.ts';
 import { type PreferredWait, preferWaitHeader, readPreferredWait } from '../../request/prefer.ts';
-import { DeclinedTransferProblem, OutcomeUnknownProblem, Transfer as TransferSchema } from '../../schemas.ts';
+import {
+  DeclinedTransferProblem,
+  OutcomeUnknownProblem,
+  StepUpProblem,
+  Transfer as TransferSchema,
+} from '../../schemas.ts';
 import type { Services } from '../../services.ts';
 import { idempotencyKeyHeader, idReused, invalidOrder, orderBody, readOrder } from '../../transfer-order.ts';
 import { answerDryRun } from './dry-run-transfer.ts';
@@ -23,7 +28,7 @@ export const initiateTransfer = operation({
   tag: 'Transfers',
   summary: 'Initiate transfer',
   description:
-    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and responses the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
+    '`id` is the idempotency key, for ever: repeating the same order with it moves the money once and responses the transfer as it stands, with 200 and `Idempotent-Replayed: true`, or with the same 422 where it was declined. Another order under a used id is refused with 409. 400, 401, 403, 413, 415, 429 and 5xx use up no id; a 401 with `insufficient_user_authentication` wants a more recent sign-in of the member, then the same order again; a 503 means that nothing was or will be written, a 504 that nobody knows yet. A decline is an outcome: it is kept as FAILED, and `code` says why, the first that applies of the codes listed at 422 in their order.',
   token: 'any',
   scope: 'transfer:write',
   query: Type.Object({
@@ -59,7 +64,13 @@ export const initiateTransfer = operation({
       examples: { completed: { value: transferExample }, pending: { value: pendingTransferExample } },
     },
   },
-  problems: ['transfer_id_reused', ...failureCodes, 'outcome_unknown', 'too_many_requests'],
+  problems: [
+    'transfer_id_reused',
+    ...failureCodes,
+    'outcome_unknown',
+    'too_many_requests',
+    'insufficient_user_authentication',
+  ],
   problemHeaders: {
     422: {
       'Idempotent-Replayed': {
@@ -69,7 +80,7 @@ export const initiateTransfer = operation({
       'Preference-Applied': preferenceApplied,
     },
   },
-  problemSchemas: { 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
+  problemSchemas: { 401: StepUpProblem, 422: DeclinedTransferProblem, 504: OutcomeUnknownProblem },
   verifiesItself: true,
   async handle(services, input) {
     const { actor, origin, query } = input;

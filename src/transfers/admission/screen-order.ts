@@ -1,11 +1,11 @@
-import type { Origin } from '../events/index.ts';
-import type { Actor } from '../institutions/index.ts';
-import type { InstitutionId } from '../storage/index.ts';
-import { suppose } from './desk/suppose.ts';
-import type { TransferDesk } from './desk/transfer-desk.ts';
-import { mayUseId } from './rules/accounts/authority.ts';
-import { isScreened, type Screening } from './rules/controls/screening.ts';
-import type { TransferOrder, TransferType } from './rules/transfer.ts';
+import type { Origin } from '../../events/index.ts';
+import type { Actor } from '../../institutions/index.ts';
+import type { InstitutionId } from '../../storage/index.ts';
+import { suppose } from '../desk/suppose.ts';
+import type { TransferDesk } from '../desk/transfer-desk.ts';
+import { mayUseId } from '../rules/accounts/authority.ts';
+import { isScreened, type Screening } from '../rules/controls/screening.ts';
+import type { TransferOrder, TransferType } from '../rules/transfer.ts';
 
 /** An order as the institution's screening sees it. */
 export interface ScreenedOrder {
