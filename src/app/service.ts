@@ -4,6 +4,7 @@ import { startAlertWorker } from '../alerts/index.ts';
 import {
   acknowledgeCode,
   activateMember,
+  activateOnPage,
   activationCode,
   addPasskey,
   answerConsent,
@@ -51,7 +52,7 @@ import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { getEffectiveBalances, listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
-import { type Actor, findInstitution, listInstitutions } from '../institutions/index.ts';
+import { type Actor, type ClientActor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { Screener } from '../screening/index.ts';
@@ -258,6 +259,14 @@ function servicesOf(
     issueActivation: issueActivation.bind(null, auth.vault),
     issueEmailCode: issueEmailCode.bind(null, auth.vault),
   };
+  const activate = async (actor: ClientActor, activation: Parameters<typeof activateMember>[2]) => {
+    const postingKey = await postingKeys.next();
+    const depositOpening: DepositOpening = (tx, personKey, at) =>
+      payDueOpening(tx, personKey, { postingKey, at });
+    const { origin } = activation;
+    const work = activateMember({ ...auth, depositOpening }, actor, activation);
+    return noteRefusal(auth.audit, actor, { action: 'user.activated', origin, work });
+  };
   const deliveries = { database, clock, businessTime, inactiveTokens: desk.deps.inactiveTokens, isStopping };
   return {
     issueToken: (request) => noteSignIn(request, issueToken(auth, request)),
@@ -266,6 +275,7 @@ function servicesOf(
       authorize: (parameters, browser) => authorize(auth, parameters, browser),
       signIn: (sent, browser) => signIn(auth, sent, browser),
       signInWithPasskey: (sent, browser) => signInWithPasskey(auth, sent, browser),
+      activate: (sent, browser) => activateOnPage(auth, activate, sent, browser),
       openSecurityPage: (parameters, browser) => openSecurityPage(auth, parameters, browser),
       addPasskey: (sent, browser) => addPasskey(auth, sent, browser),
       removePasskey: (sent, browser) => removePasskey(auth, sent, browser),
@@ -303,15 +313,7 @@ function servicesOf(
       }
     },
     activateMember: async (actor, activation, origin) => {
-      const postingKey = await postingKeys.next();
-      const depositOpening: DepositOpening = (tx, personKey, at) =>
-        payDueOpening(tx, personKey, { postingKey, at });
-      const activating = activateMember({ ...auth, depositOpening }, actor, { ...activation, origin });
-      const { userId } = await noteRefusal(auth.audit, actor, {
-        action: 'user.activated',
-        origin,
-        work: activating,
-      });
+      const { userId } = await activate(actor, { ...activation, origin });
       return getProfile(database, actor, { id: userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     changePassword: async (actor, change, origin) => {

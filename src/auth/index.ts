@@ -5,6 +5,7 @@
  * request whether a token is active; no response reveals whether a user exists.
  */
 
+export { type ActivationForm, activateOnPage } from './authorization/activate-on-page.ts';
 export { UnsafeRequestError } from './authorization/authorization-error.ts';
 export {
   answerConsent,

@@ -1,6 +1,7 @@
 import type { Account, Balances } from '../accounts/index.ts';
 import type { AlertPreferences, ShownAlert, WantedPreferences } from '../alerts/index.ts';
 import type {
+  ActivationForm,
   AuthorizationServerMetadata,
   Browser,
   ConsentRow,
@@ -196,6 +197,11 @@ interface SignInServices {
   ): Promise<Step>;
   signInWithPasskey(
     sent: { readonly request: string; readonly credential: string },
+    browser: Browser,
+  ): Promise<Step>;
+  /** Without a form: the page of activation. */
+  activate(
+    sent: { readonly request: string; readonly form: ActivationForm | undefined },
     browser: Browser,
   ): Promise<Step>;
   openSecurityPage(parameters: Parameters, browser: Browser): Promise<Step>;

@@ -17,6 +17,7 @@ import { networkOf } from '../sign-in/network.ts';
 import { type ProvenMember, provePassword } from '../sign-in/prove-password.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
+import type { ActivationRefusal } from './activate-on-page.ts';
 import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
 import { issueCode } from './issue-code.ts';
@@ -49,6 +50,11 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly isRefused: boolean;
       /** PublicKeyCredentialRequestOptionsJSON. */
       readonly passkeyOptions: object;
+    } & PageFacts)
+  | ({
+      readonly kind: 'activation';
+      readonly username: string | undefined;
+      readonly refusal: ActivationRefusal | undefined;
     } & PageFacts)
   | ({ readonly kind: 'consent'; readonly scopes: readonly string[] } & PageFacts)
   | ({ readonly kind: 'security' } & SecurityFacts)
@@ -232,7 +238,7 @@ export async function answerConsent(
   return codeFor(deps, { request, client, browser, session, consentDays });
 }
 
-interface Way {
+export interface Way {
   readonly request: AuthorizationRequest;
   readonly client: AuthorizingClient;
   readonly browser: Browser;
@@ -299,7 +305,7 @@ async function consentPage(
   return { kind: 'consent', ...page, scopes: way.request.scopes, ...cookies };
 }
 
-async function pageOf(
+export async function pageOf(
   deps: AuthDeps,
   { request, client, browser, signedInAs }: Way & { readonly signedInAs?: string },
 ): Promise<PageFacts & { readonly challenge: string; readonly cookies: { readonly cookies?: NewCookies } }> {
@@ -322,7 +328,7 @@ async function pageOf(
 }
 
 /** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
-function openPage({ vault, clock }: AuthDeps, text: string, { secret }: Browser) {
+export function openPage({ vault, clock }: AuthDeps, text: string, { secret }: Browser) {
   const page = openRequest(vault, text, { kind: 'page', nowMillis: clock().getTime() });
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');

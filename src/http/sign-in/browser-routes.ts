@@ -10,6 +10,7 @@ import { Problem } from '../../shared/problem.ts';
 import type { Services } from '../services.ts';
 import { texts } from './texts.ts';
 import {
+  activationView,
   consentDays,
   consentView,
   paths,
@@ -83,6 +84,20 @@ export const browserRoutes: readonly BrowserRoute[] = [
       refuseForeignForm(sent);
       const { request, credential } = passkeyOf(sent);
       return responseOf(await services.signIn.signInWithPasskey({ request, credential }, sent.browser));
+    },
+  },
+  {
+    // The sign-in page sends the request alone, and gets the form.
+    method: 'POST',
+    path: paths.activate,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const [activationCode, username = '', password = ''] = ['code', 'username', 'password'].map((name) =>
+        fieldOf(sent, name),
+      );
+      const form = activationCode === undefined ? undefined : { activationCode, username, password };
+      const request = fieldOf(sent, 'request') ?? '';
+      return responseOf(await services.signIn.activate({ request, form }, sent.browser));
     },
   },
   {
@@ -199,6 +214,7 @@ function passkeyOf(sent: BrowserRequest) {
 
 function viewOf(step: Exclude<Step, { kind: 'redirect' }>): View {
   if (step.kind === 'sign_in') return signInView(step);
+  if (step.kind === 'activation') return activationView(step);
   return step.kind === 'consent' ? consentView(step) : securityView(step);
 }
 

@@ -10,8 +10,30 @@ export const texts = {
     password: 'Password',
     submit: 'Sign in',
     passkey: 'Sign in with a passkey',
+    isNew: 'New here?',
+    activate: 'Activate your access with a code',
     refused:
       'The username, the password or the passkey is wrong, or this login is locked for now. Check and try again.',
+  },
+  activation: {
+    title: 'Activate your access',
+    lead: (institution: string) =>
+      `${institution} sent you a code. Choose the username and the password for your sign-ins.`,
+    code: 'Code',
+    usernameForm: '6 to 64 characters. Capitals make no difference.',
+    passwordForm: 'At least 15 characters, or as many as your institution asks for. A few words are good.',
+    submit: 'Activate and sign in',
+    refusals: {
+      activation_code_invalid:
+        'The code is wrong, was used before, or has expired. Ask your institution for a new one.',
+      username_rejected:
+        'This username cannot be used. Choose another one of 6 to 64 letters, digits, dots, dashes or underscores.',
+      password_rejected:
+        'This password is too short or easy to guess. Choose a longer one, of words that others do not know.',
+      username_taken: 'Somebody else has this username. Choose another one.',
+      too_many_requests:
+        'Too many members are being activated today. Try again tomorrow; your code stays valid.',
+    },
   },
   security: {
     title: 'Sign-in and security',

@@ -11,6 +11,7 @@ export const paths = {
   authorize: '/auth/v2/authorize',
   signIn: '/auth/v2/sign-in',
   passkeySignIn: '/auth/v2/sign-in/passkey',
+  activate: '/auth/v2/activate',
   security: securityPath,
   addPasskey: '/auth/v2/security/passkeys',
   removePasskey: '/auth/v2/security/passkeys/remove',
@@ -52,10 +53,42 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <input type="hidden" name="request" value="${step.request}">
 <input type="hidden" name="credential">
 <button class="quiet">${signIn.passkey}</button>
+</form>
+<form class="aside" method="post" action="${paths.activate}">
+<input type="hidden" name="request" value="${step.request}">
+<p>${signIn.isNew} <button class="link">${signIn.activate}</button></p>
 </form>`;
   return {
     ...page(`${signIn.title} · ${step.institutionName}`, body, { hasScript: true }),
     status: step.isRefused ? 401 : 200,
+    leadsTo: step.redirectUri,
+  };
+}
+
+/** First activation. The member chooses a username and a password, and is signed in with them. */
+export function activationView(step: Extract<Step, { kind: 'activation' }>): View {
+  const { activation, signIn } = texts;
+  const { refusal, request, username } = step;
+  const body = html`
+<p class="brand">${step.institutionName}</p>
+<h1>${activation.title}</h1>
+<p class="lead">${activation.lead(step.institutionName)}</p>
+${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusals[refusal]}</p>`}
+<form method="post" action="${paths.activate}">
+<input type="hidden" name="request" value="${request}">
+<label for="code">${activation.code}</label>
+<input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" required maxlength="100"${!refusal && html` autofocus`}>
+<label for="username">${signIn.username}</label>
+<p class="note" id="username-form">${activation.usernameForm}</p>
+<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="64" aria-describedby="username-form">
+<label for="password">${signIn.password}</label>
+<p class="note" id="password-form">${activation.passwordForm}</p>
+<input id="password" name="password" type="password" autocomplete="new-password" required maxlength="1024" aria-describedby="password-form">
+<button>${activation.submit}</button>
+</form>`;
+  return {
+    ...page(`${activation.title} · ${step.institutionName}`, body),
+    status: refusal === undefined ? 200 : 422,
     leadsTo: step.redirectUri,
   };
 }
