@@ -1167,7 +1167,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised. New values may be added. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised. New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */

@@ -17,6 +17,7 @@ export {
   signIn,
   signInWithPasskey,
 } from './authorization/authorize.ts';
+export { forgottenPassword } from './authorization/forgotten-password.ts';
 export { type Logout, logOut, logOutEverywhere } from './authorization/logout.ts';
 export { isRedirectUri, redirectUriRule } from './authorization/redirect-uri.ts';
 export { auditedNameHash } from './clients/audited-name.ts';

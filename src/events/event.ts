@@ -1,7 +1,7 @@
 /**
  * An event for the institution. `subjectKey` by `kind`:
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
- * `member.activated`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
+ * `member.activated`, `member.activation_requested`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
  * `member.password_changed`, `member.password_ended`, `member.new_device`, `member.alert_raised` a user's key; `account.balance_opened`, `account.balance_adjusted`,
  * `account.posted`, `account.held`, `account.released` an account's key;
  * `core.break_opened`, `core.break_closed` a break's key.
@@ -22,7 +22,10 @@ export interface NewEvent {
 }
 
 /** The events that carry a one-time code for a member. */
-export type CodeEventKind = 'member.registered' | 'member.email_confirmation_requested';
+export type CodeEventKind =
+  | 'member.registered'
+  | 'member.activation_requested'
+  | 'member.email_confirmation_requested';
 
 /** An event that hands over a code, with its sealed secret unless that is deleted. */
 export interface CodeEvent {

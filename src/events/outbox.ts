@@ -40,14 +40,14 @@ export async function wipeExpiredSecrets(db: Queryable, now: Date): Promise<numb
   return clearExpiredSecrets(db, now);
 }
 
-/** Finds an event by the id that the feed shows. Undefined if the institution has no such event of this kind. */
+/** Finds an event by the id that the feed shows. Undefined if the institution has no such event of these kinds. */
 export async function findCodeEvent(
   db: Queryable,
   eventId: string,
-  kind: CodeEventKind,
+  kinds: readonly CodeEventKind[],
 ): Promise<CodeEvent | undefined> {
   const place = placeOf(eventId);
-  return place && selectCodeEvent(db, place, kind);
+  return place && selectCodeEvent(db, place, kinds);
 }
 
 /** Erases the data of the events about a member; the events stay. Returns how many had any. */

@@ -52,15 +52,15 @@ const codeEvent = sql(
   `select o.event_key, o.subject_key as user_key, o.secret
    from outbox o
    where o.institution_id = $1 and o.epoch = $2 and o.xid = $3::xid8 and o.event_key = $4
-     and o.kind = $5`,
+     and o.kind = any ($5::text[])`,
 );
 
 export async function selectCodeEvent(
   db: Queryable,
   { epoch, xid, eventKey }: EventPlace,
-  kind: CodeEventKind,
+  kinds: readonly CodeEventKind[],
 ): Promise<CodeEvent | undefined> {
-  const values = [db.institutionId, epoch, String(xid), eventKey, kind];
+  const values = [db.institutionId, epoch, String(xid), eventKey, kinds];
   return (await db.query<CodeEvent>(codeEvent, values)).rows[0];
 }
 

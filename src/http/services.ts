@@ -199,6 +199,11 @@ interface SignInServices {
     sent: { readonly request: string; readonly credential: string },
     browser: Browser,
   ): Promise<Step>;
+  /** Without a username: the page that asks for it. */
+  forgottenPassword(
+    sent: { readonly request: string; readonly username: string | undefined },
+    browser: Browser,
+  ): Promise<Step>;
   /** Without a form: the page of activation. */
   activate(
     sent: { readonly request: string; readonly form: ActivationForm | undefined },

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { createClient, reissueActivation } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
-import { paths, send } from '../support/demo.ts';
+import { clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { eventually } from '../support/desk.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { authorizeUrl, pkce, TestBrowser, type TestPage } from '../support/sign-in.ts';
 
@@ -133,4 +134,99 @@ test('text of a member is escaped on the page', async () => {
   const refused = await send3(browser, page, { code: await codeFor('demo.by.page'), username, password });
   assert.equal(refused.status, 422);
   assert.ok(!refused.text.includes('<script>alert'));
+});
+
+/** A browser behind "Forgot your password?", and its answer to a username. */
+async function forget(username: string) {
+  const { challenge } = pkce();
+  const browser = new TestBrowser(service.address);
+  const signIn = await browser.get(
+    authorizeUrl({
+      ...{ client_id: app.clientId, response_type: 'code', redirect_uri: redirectUri, scope: 'openid' },
+      ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    }),
+  );
+  const asked = await browser.post('/auth/v2/forgotten', { request: signIn.request });
+  assert.equal(asked.title, 'Forgot your password?');
+  const startedAt = performance.now();
+  const page = await browser.post('/auth/v2/forgotten', { request: asked.request, username });
+  return { browser, page, millis: performance.now() - startedAt };
+}
+
+/** The events of forgotten passwords, as a client of the institution reads them. */
+async function requestedCodes(): Promise<string[]> {
+  const bank = await clientOf(service);
+  const ids: string[] = [];
+  for (let path = '/digitalbanking/db-events/v1/events?limit=200'; ; ) {
+    const { body, headers } = await bank.get(path);
+    for (const { eventId, eventType } of body)
+      if (eventType === 'member.activation_requested') ids.push(eventId);
+    if (body.length === 0) return ids;
+    path = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]?.replace(issuer, '') ?? '';
+  }
+}
+
+async function countRequested(): Promise<number> {
+  const events = await service.db.superuser("select from outbox where kind = 'member.activation_requested'");
+  return events.length;
+}
+
+const reasonsOf = (userId: string | null) =>
+  service.db.superuser<{ outcome: string; reason: string }>(
+    `select outcome, reason from audit_entries where action = 'user.activation_code_issued'
+       and user_id is not distinct from $1 and client_id = '${app.clientId}' order by audit_key`,
+    [userId],
+  );
+
+test('a member who forgot the password gets a code through the institution, and chooses a new one', async () => {
+  const username = 'demo.by.page';
+  const standing = await memberOf(service, username, password);
+  const newPassword = 'five green lanterns swim';
+  await service.db.superuser('delete from activations');
+  const { browser, page } = await forget(username);
+  assert.deepEqual([page.status, page.title], [200, 'Activate your access']);
+  assert.match(page.text, /If the username is known/);
+  const [eventId, ...more] = await eventually(requestedCodes, (found) => found.length > 0);
+  assert.deepEqual(more, []);
+  const bank = await clientOf(service);
+  const path = `/digitalbanking/db-events/v1/events/${eventId}/activation-code`;
+  const { body, status } = await bank.get(path);
+  assert.equal(status, 200);
+  assert.ok(new Date(body.expiresAt).getTime() - Date.now() <= 30 * 60_000);
+  const done = await send3(browser, page, { code: body.activationCode, username, password: newPassword });
+  assert.equal(done.status, 303, done.text);
+  assert.equal((await standing.get(paths.accounts)).status, 401, 'tokens of before have ended');
+  await memberOf(service, username, newPassword);
+  await assert.rejects(memberOf(service, username, password));
+  assert.equal((await bank.get(path)).status, 404, 'a used code is not handed over');
+});
+
+test('a further code is issued only when none is valid any more', async () => {
+  const count = await countRequested();
+  await forget('wren.by.page');
+  await forget('wren.by.page');
+  await forget('WREN.by.Page');
+  assert.equal(await countRequested(), count + 1);
+  const [{ user_id: userId } = { user_id: '' }] = await service.db.superuser<{ user_id: string }>(
+    "select user_id from users where username = 'Wren.By.Page'",
+  );
+  assert.deepEqual(
+    (await reasonsOf(userId)).map(({ outcome, reason }) => `${outcome} ${reason}`),
+    ['succeeded forgotten_password', 'refused code_valid', 'refused code_valid'],
+  );
+});
+
+test('nothing tells whether a username exists or may sign in: the words, the status, the time', async () => {
+  await service.db.superuser("update users set locked_by_operator = true where username = 'demo.by.page'");
+  const count = await countRequested();
+  const pages: string[] = [];
+  for (const username of ['nobody.at.all', 'demo.by.page', 'wren.by.page']) {
+    const { page, millis } = await forget(username);
+    assert.equal(page.status, 200);
+    assert.ok(millis >= 295, `${millis} ms`);
+    pages.push(page.text.replaceAll(/value="[^"]*"/g, ''));
+  }
+  assert.equal(new Set(pages).size, 1);
+  assert.equal(await countRequested(), count);
+  assert.deepEqual(await reasonsOf(null), [{ outcome: 'refused', reason: 'unknown_user' }]);
 });

@@ -104,6 +104,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     signIn: {
       authorize: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       signIn: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      forgottenPassword: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       activate: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       signInWithPasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       openSecurityPage: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),

@@ -3,6 +3,7 @@ import type { ClientActor } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Browser } from '../sessions/browser.ts';
+import { type ActivationRefusal, activationRefusals } from './activation-refusals.ts';
 import { activeClient, openPage, pageOf, type Step, signIn, type Way } from './authorize.ts';
 
 /** The member's words on the page. */
@@ -17,17 +18,6 @@ export type Activate = (
   actor: ClientActor,
   form: ActivationForm & { readonly origin: Origin },
 ) => Promise<unknown>;
-
-/** Refusals that the page words for the member, beside any password that the institution's rules reject. */
-const worded = [
-  'activation_code_invalid',
-  'username_rejected',
-  'password_rejected',
-  'username_taken',
-  'too_many_requests',
-] as const;
-
-export type ActivationRefusal = (typeof worded)[number];
 
 /**
  * First activation with the code of a registration, on the way to an app: from the page of sign-in, and back to it signed in. Without a
@@ -49,7 +39,7 @@ export async function activateOnPage(
   try {
     await activate(actor, { ...form, origin: browser.origin });
   } catch (error) {
-    const code = error instanceof Problem ? worded.find((one) => one === error.code) : undefined;
+    const code = error instanceof Problem ? activationRefusals.find((one) => one === error.code) : undefined;
     if (code === undefined) throw error;
     return activationPage(deps, way, { username: form.username, refusal: code });
   }

@@ -17,7 +17,7 @@ import { networkOf } from '../sign-in/network.ts';
 import { type ProvenMember, provePassword } from '../sign-in/prove-password.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
-import type { ActivationRefusal } from './activate-on-page.ts';
+import type { ActivationRefusal } from './activation-refusals.ts';
 import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
 import { issueCode } from './issue-code.ts';
@@ -55,7 +55,10 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly kind: 'activation';
       readonly username: string | undefined;
       readonly refusal: ActivationRefusal | undefined;
+      /** The member asked for a code a moment ago. */
+      readonly isCodeOnItsWay?: boolean;
     } & PageFacts)
+  | ({ readonly kind: 'forgotten'; readonly username: string | undefined } & PageFacts)
   | ({ readonly kind: 'consent'; readonly scopes: readonly string[] } & PageFacts)
   | ({ readonly kind: 'security' } & SecurityFacts)
 );

@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
+import { maxTries } from './one-time-codes.ts';
 
 const saveActivation = sql(
   'auth_save_activation',
@@ -70,4 +71,16 @@ export async function deleteActivation(
   { maxTries, now }: { readonly maxTries: number; readonly now: Date },
 ): Promise<boolean> {
   return (await db.query(remove, [db.institutionId, selector, maxTries, now])).rowCount === 1;
+}
+
+const valid = sql(
+  'auth_has_activation',
+  `select exists (
+     select from activations where institution_id = $1 and user_key = $2 and expires_at > $3 and failed_tries < $4) as has_code`,
+);
+
+/** Whether the user has a code that still works. */
+export async function hasActivation(db: Queryable, userKey: bigint, now: Date): Promise<boolean> {
+  const { rows } = await db.query<{ hasCode: boolean }>(valid, [db.institutionId, userKey, now, maxTries]);
+  return rows[0]?.hasCode === true;
 }

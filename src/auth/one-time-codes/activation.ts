@@ -16,7 +16,7 @@ import {
 import type { CodeKind } from './code-handover.ts';
 import { findCode, issueCode, maxTries } from './one-time-codes.ts';
 
-const validMillis = 72 * 60 * 60 * 1000;
+const usuallyValidMillis = 72 * 60 * 60 * 1000;
 /** The vault's purpose for the code's hash and for the sealed code. */
 const purpose = 'activation code';
 
@@ -37,11 +37,15 @@ export interface IssuedActivation {
   readonly expiresAt: Date;
 }
 
-/** Issues a one-time code of 128 random bits, valid for 72 hours and five tries. It replaces an older one. */
+/** Issues a one-time code of 128 random bits, valid for 72 hours unless said otherwise, and for five tries. It replaces an older one. */
 export async function issueActivation(
   vault: Vault,
   tx: Transaction,
-  { userKey, at }: { readonly userKey: bigint; readonly at: Date },
+  {
+    userKey,
+    at,
+    validMillis = usuallyValidMillis,
+  }: { readonly userKey: bigint; readonly at: Date; readonly validMillis?: number },
 ): Promise<IssuedActivation> {
   const expiresAt = new Date(at.getTime() + validMillis);
   return issueCode(vault, { purpose, expiresAt }, (secret) => upsertActivation(tx, { userKey, ...secret }));
@@ -118,7 +122,7 @@ async function findActivation(deps: AuthDeps, institutionId: InstitutionId, text
 }
 
 export const activationCode: CodeKind = {
-  event: 'member.registered',
+  events: ['member.registered', 'member.activation_requested'],
   purpose,
   readAs: 'user.activation_code_read',
   deliveredAs: 'user.activation_code_delivered',

@@ -15,7 +15,8 @@ import { DecryptionError, type Vault } from '../keys/vault.ts';
 
 /** A kind of one-time code that the institution fetches by the id of an event. */
 export interface CodeKind {
-  readonly event: CodeEventKind;
+  /** The kinds of events that announce it. */
+  readonly events: readonly CodeEventKind[];
   /** The vault's purpose for the sealed code beside the event. */
   readonly purpose: string;
   readonly readAs: AuditAction;
@@ -57,7 +58,7 @@ export async function handOverCode(
   kind: CodeKind,
   { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
 ): Promise<HandedOverCode> {
-  const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.event));
+  const event = await deps.database.read(institutionId, (db) => findCodeEvent(db, eventId, kind.events));
   const code = event?.secret && unsealed(deps.vault, kind.purpose, event.secret);
   if (!code) throw noCode();
   const found = await kind.find(deps, institutionId, code);
@@ -75,7 +76,7 @@ export async function acknowledgeCode(
   { actor: { institutionId, clientId }, eventId, origin }: HandoverRequest,
 ): Promise<void> {
   await deps.database.transaction(institutionId, async (tx) => {
-    const event = await findCodeEvent(tx, eventId, kind.event);
+    const event = await findCodeEvent(tx, eventId, kind.events);
     if (event === undefined) throw noCode();
     if (!(await wipeSecret(tx, event.eventKey))) return;
     const userId = await selectUserId(tx, event.userKey);

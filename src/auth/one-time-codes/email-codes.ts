@@ -117,7 +117,7 @@ function findEmailCode(deps: AuthDeps, institutionId: InstitutionId, text: strin
 }
 
 export const emailCode: CodeKind = {
-  event: 'member.email_confirmation_requested',
+  events: ['member.email_confirmation_requested'],
   purpose,
   readAs: 'user.email_code_read',
   deliveredAs: 'user.email_code_delivered',

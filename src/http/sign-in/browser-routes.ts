@@ -13,6 +13,7 @@ import {
   activationView,
   consentDays,
   consentView,
+  forgottenView,
   paths,
   refusedView,
   securityView,
@@ -88,6 +89,16 @@ export const browserRoutes: readonly BrowserRoute[] = [
   },
   {
     // The sign-in page sends the request alone, and gets the form.
+    method: 'POST',
+    path: paths.forgotten,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const [request = '', username] = ['request', 'username'].map((name) => fieldOf(sent, name));
+      return responseOf(await services.signIn.forgottenPassword({ request, username }, sent.browser));
+    },
+  },
+  {
+    // Likewise.
     method: 'POST',
     path: paths.activate,
     handle: async (services, sent) => {
@@ -215,6 +226,7 @@ function passkeyOf(sent: BrowserRequest) {
 function viewOf(step: Exclude<Step, { kind: 'redirect' }>): View {
   if (step.kind === 'sign_in') return signInView(step);
   if (step.kind === 'activation') return activationView(step);
+  if (step.kind === 'forgotten') return forgottenView(step);
   return step.kind === 'consent' ? consentView(step) : securityView(step);
 }
 

@@ -10,6 +10,7 @@ export const texts = {
     password: 'Password',
     submit: 'Sign in',
     passkey: 'Sign in with a passkey',
+    forgotten: 'Forgot your password?',
     isNew: 'New here?',
     activate: 'Activate your access with a code',
     refused:
@@ -19,6 +20,8 @@ export const texts = {
     title: 'Activate your access',
     lead: (institution: string) =>
       `${institution} sent you a code. Choose the username and the password for your sign-ins.`,
+    onItsWay: (institution: string) =>
+      `If the username is known, ${institution} sends a code to the address that it has of you. Enter it here, and choose a new password.`,
     code: 'Code',
     usernameForm: '6 to 64 characters. Capitals make no difference.',
     passwordForm: 'At least 15 characters, or as many as your institution asks for. A few words are good.',
@@ -34,6 +37,13 @@ export const texts = {
       too_many_requests:
         'Too many members are being activated today. Try again tomorrow; your code stays valid.',
     },
+  },
+  forgotten: {
+    title: 'Forgot your password?',
+    lead: (institution: string) => `${institution} sends you a code, with which you choose a new one.`,
+    submit: 'Send the code',
+    passkey:
+      'A code is good for half an hour. While it is, no other one is sent. A passkey needs no password: go back and use it.',
   },
   security: {
     title: 'Sign-in and security',

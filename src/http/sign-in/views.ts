@@ -12,6 +12,7 @@ export const paths = {
   signIn: '/auth/v2/sign-in',
   passkeySignIn: '/auth/v2/sign-in/passkey',
   activate: '/auth/v2/activate',
+  forgotten: '/auth/v2/forgotten',
   security: securityPath,
   addPasskey: '/auth/v2/security/passkeys',
   removePasskey: '/auth/v2/security/passkeys/remove',
@@ -54,6 +55,10 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <input type="hidden" name="credential">
 <button class="quiet">${signIn.passkey}</button>
 </form>
+<form class="aside" method="post" action="${paths.forgotten}">
+<input type="hidden" name="request" value="${step.request}">
+<p><button class="link">${signIn.forgotten}</button></p>
+</form>
 <form class="aside" method="post" action="${paths.activate}">
 <input type="hidden" name="request" value="${step.request}">
 <p>${signIn.isNew} <button class="link">${signIn.activate}</button></p>
@@ -68,11 +73,11 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 /** First activation. The member chooses a username and a password, and is signed in with them. */
 export function activationView(step: Extract<Step, { kind: 'activation' }>): View {
   const { activation, signIn } = texts;
-  const { refusal, request, username } = step;
+  const { refusal, request, username, isCodeOnItsWay } = step;
   const body = html`
 <p class="brand">${step.institutionName}</p>
 <h1>${activation.title}</h1>
-<p class="lead">${activation.lead(step.institutionName)}</p>
+<p class="lead">${isCodeOnItsWay ? activation.onItsWay(step.institutionName) : activation.lead(step.institutionName)}</p>
 ${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusals[refusal]}</p>`}
 <form method="post" action="${paths.activate}">
 <input type="hidden" name="request" value="${request}">
@@ -91,6 +96,23 @@ ${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusa
     status: refusal === undefined ? 200 : 422,
     leadsTo: step.redirectUri,
   };
+}
+
+/** Asks for the username of a member who forgot the password. */
+export function forgottenView(step: Extract<Step, { kind: 'forgotten' }>): View {
+  const { forgotten, signIn } = texts;
+  const body = html`
+<p class="brand">${step.institutionName}</p>
+<h1>${forgotten.title}</h1>
+<p class="lead">${forgotten.lead(step.institutionName)}</p>
+<form method="post" action="${paths.forgotten}">
+<input type="hidden" name="request" value="${step.request}">
+<label for="username">${signIn.username}</label>
+<input id="username" name="username" value="${step.username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus>
+<button>${forgotten.submit}</button>
+</form>
+<p class="note">${forgotten.passkey}</p>`;
+  return { ...page(`${forgotten.title} · ${step.institutionName}`, body), leadsTo: step.redirectUri };
 }
 
 /** On each page of a signed-in member. The page behind it asks first. */

@@ -118,7 +118,7 @@ async function lastOtherCode(
 ): Promise<Date | undefined> {
   const codes = await database.read(institutionId, selectPendingCodes);
   const isUnderOther = ({ kind, secret }: (typeof codes)[number]) => {
-    const { purpose } = kind === activationCode.event ? activationCode : emailCode;
+    const { purpose } = activationCode.events.some((event) => event === kind) ? activationCode : emailCode;
     try {
       return vault.reseal(purpose, secret) !== undefined;
     } catch {
