@@ -1,7 +1,7 @@
 // Walks the pages of sign-in in a real browser, against a demo of its own: node scripts/browser/walk-sign-in.ts [--pictures]
 //
 // A member signs in by password, enrolls a passkey with the browser's virtual authenticator, signs in with it by the button and by suggestion,
-// consents, and removes the passkey. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
+// consents, and removes the passkey. Another one activates, and asks for a code in place of a forgotten password. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
 // dark, on a phone and on a desktop. With --pictures it also writes those of docs/pictures.
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -54,9 +54,9 @@ async function walk(
   },
 ): Promise<void> {
   const { page, faults } = await openPage(browser, { viewport: sizes[size], colorScheme });
-  const seen = async (name: string) => {
+  const seen = async (name: string, { inPictures = true } = {}) => {
     report(`${name}, ${size}, ${colorScheme}`, [...(await breachesOf(page)), ...faults.splice(0)]);
-    if (!takesPictures || size !== 'phone') return;
+    if (!takesPictures || !inPictures || size !== 'phone') return;
     await page.screenshot({ path: `${pictures}sign-in-${name}-${size}-${colorScheme}.png` });
   };
   const security = `${url}/auth/v2/security?client_id=demo-budget`;
@@ -69,6 +69,25 @@ async function walk(
   await page.goto(security);
   await addAuthenticator(page);
   await seen('password');
+  await page.getByRole('button', { name: 'Activate your access' }).click();
+  await page.getByRole('heading', { name: 'Activate your access' }).waitFor();
+  await seen('activation');
+  await page.getByLabel('Code').fill('not-the-code');
+  await page.getByLabel('Username').fill('new.member');
+  await page.getByLabel('Password').fill('a feather falls on ink');
+  await page.getByRole('button', { name: 'Activate and sign in' }).click();
+  await page.getByRole('alert').waitFor();
+  // The browser's console tells of the status 422.
+  faults.splice(0);
+  await seen('activation-refused', { inPictures: false });
+  await page.goto(security);
+  await page.getByRole('button', { name: 'Forgot your password?' }).click();
+  await seen('forgotten');
+  await page.getByLabel('Username').fill('nobody.at.all');
+  await page.getByRole('button', { name: 'Send the code' }).click();
+  await page.getByText('If the username is known').waitFor();
+  await seen('code-on-its-way', { inPictures: false });
+  await page.goto(security);
   await signInByPassword(page);
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await page.getByLabel('Name of the new passkey').fill('Blue phone');

@@ -52,9 +52,9 @@ a { color: var(--accent); }
 p.leave { margin-top: 1.25rem; }
 .note { color: var(--soft); font-size: 0.9rem; margin-top: 1.25rem; }
 label + .note { margin: 0 0 0.35rem; }
-.aside p { margin-top: 1.25rem; color: var(--soft); }
+.aside p { margin-top: 0.5rem; color: var(--soft); }
 button.link {
-  width: auto; min-height: 2.75rem; margin: 0; padding: 0 0.2rem; color: var(--accent); background: none; border: 0;
+  width: auto; min-height: 2.75rem; margin: 0; padding: 0; color: var(--accent); background: none; border: 0;
   font-weight: 600; text-decoration: underline;
 }
 `;

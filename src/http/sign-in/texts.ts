@@ -12,7 +12,7 @@ export const texts = {
     passkey: 'Sign in with a passkey',
     forgotten: 'Forgot your password?',
     isNew: 'New here?',
-    activate: 'Activate your access with a code',
+    activate: 'Activate your access',
     refused:
       'The username, the password or the passkey is wrong, or this login is locked for now. Check and try again.',
   },
