@@ -45,21 +45,31 @@ export type Decimal = string;
 /** The text of client/src/schema.ts. */
 export function clientTypes({ paths, components }: OpenApi): string {
   const schemas = Object.entries(components.schemas);
-  const described = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => ({ ...one, path, method: method.toUpperCase() })),
-  );
-  const decimals = decimalNames(schemas.map(([, schema]) => schema));
   return [
     head,
     ...schemas.map(([name, schema]) => declaration(name, schema)),
-    `/** Input and result of each operation. */\nexport interface Operations {\n${described.map(operationType).join('\n')}\n}\n`,
-    `/** Method and path of each operation. */\nexport const operations = {\n${described
+    `/** Input and result of each operation. */\nexport interface Operations {\n${describedIn(paths).map(operationType).join('\n')}\n}\n`,
+  ].join('\n');
+}
+
+/** The text of client/src/tables.ts: the part of the schema that runs. Types leave nothing for a browser to load. */
+export function clientTables({ paths, components }: OpenApi): string {
+  const decimals = decimalNames(Object.values(components.schemas));
+  return [
+    '// Generated from openapi.json by `npm run generate`.\n',
+    `/** Method and path of each operation. */\nexport const operations = {\n${describedIn(paths)
       .map(({ operationId, method, path }) => `  ${operationId}: ['${method}', '${path}'],`)
       .join('\n')}\n} as const;\n`,
     `/** Names of the members that are decimals. */\nexport const decimalMembers: ReadonlySet<string> = new Set([\n${decimals
       .map((name) => `  '${name}',`)
       .join('\n')}\n]);\n`,
   ].join('\n');
+}
+
+function describedIn(paths: OpenApi['paths']) {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => ({ ...one, path, method: method.toUpperCase() })),
+  );
 }
 
 function declaration(name: string, schema: Schema): string {

@@ -6,7 +6,7 @@ import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { generateOperatorsOpenApi, operationsTable } from '../src/http/operators/openapi.ts';
 import { asSuperuser, startCluster, templateName, templateRoles } from '../test/support/postgres.ts';
 import { folderTable, importDiagram, tableOwnersTable } from './architecture.ts';
-import { clientTypes, type OpenApi } from './client-types.ts';
+import { clientTables, clientTypes, type OpenApi } from './client-types.ts';
 import { dumpSchema } from './schema-dump.ts';
 
 const openApi = await generateOpenApi();
@@ -14,6 +14,7 @@ const files: [string, string][] = [
   ['openapi.json', `${JSON.stringify(openApi, null, 2)}\n`],
   ['openapi-operations.json', `${JSON.stringify(generateOperatorsOpenApi(), null, 2)}\n`],
   ['client/src/schema.ts', clientTypes(openApi as OpenApi)],
+  ['client/src/tables.ts', clientTables(openApi as OpenApi)],
   ['schema.sql', await dumpMigrated()],
   ['docs/configuration.md', await withGenerated('docs/configuration.md', { settings: settingsTable() })],
   ['docs/operators.md', await withGenerated('docs/operators.md', { operations: operationsTable() })],

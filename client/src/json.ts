@@ -1,4 +1,4 @@
-import { decimalMembers } from './schema.ts';
+import { decimalMembers } from './tables.ts';
 
 /** A name with its colon, another text, or a number. */
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

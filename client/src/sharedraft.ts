@@ -1,7 +1,8 @@
 import { ApiError } from './errors.ts';
 import { writeJson } from './json.ts';
 import { nextOf, Pages } from './pages.ts';
-import { type Event, type Operations, operations, type TransferOrder } from './schema.ts';
+import type { Event, Operations, TransferOrder } from './schema.ts';
+import { operations } from './tables.ts';
 import { type Auth, TokenSource } from './tokens.ts';
 import { type CallOptions, type Reply, sleep, Transport, type TransportOptions } from './transport.ts';
 

@@ -1,6 +1,7 @@
 import { ApiError } from './errors.ts';
 import { writeJson } from './json.ts';
-import { operations, type TokenResponse } from './schema.ts';
+import type { TokenResponse } from './schema.ts';
+import { operations } from './tables.ts';
 import type { Transport } from './transport.ts';
 
 type Maybe<T> = T | Promise<T>;

@@ -145,6 +145,33 @@ async function firstTransfer({ page, faults }: WatchedPage, url: string): Promis
   return [...breaches, ...faults, ...moved];
 }
 
+/** The institution wants a recent sign-in for each transfer: the member signs in again, and the order is still there. */
+async function signInForTransfer({ page, faults }: WatchedPage, demo: DemoService): Promise<string[]> {
+  const { url } = demo;
+  const demand = (seconds: string) =>
+    demo.run('institution', 'settings', 'lakeside', '--transfer-step-up-max-age', seconds);
+  await demand('1');
+  await page.goto(`${url}/app/demo-web#/transfer`);
+  await page.reload();
+  await page.getByLabel('To').selectOption({ label: 'Share Savings ··0100' });
+  await page.getByLabel('Amount').fill('2.00');
+  await page.getByRole('button', { name: 'Review' }).click();
+  await page.getByRole('button', { name: 'Move $2.00' }).click();
+  await page.getByText('For this transfer, sign in again.').waitFor();
+  const breaches = await breachesOf(page);
+  // The browser's console tells of the status 401.
+  faults.splice(0);
+  await demand('300');
+  await page.getByRole('button', { name: 'Sign in again' }).click();
+  await page.getByLabel('Username').fill('demo.member');
+  await page.getByLabel('Password').fill('demo-member-password');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('button', { name: 'Move $2.00' }).click();
+  await page.getByText('The transfer is complete.').waitFor();
+  await demand('0');
+  return [...breaches, ...faults];
+}
+
 /** Only the keyboard. The response of the first try is lost, and the second try moves no more money. */
 async function lostResponse({ page }: WatchedPage, url: string): Promise<string[]> {
   await page.goto(`${url}/app/demo-web#/transfer`);
@@ -266,6 +293,7 @@ if (browser !== undefined) {
   const member = await openPage(browser, { viewport: sizes.phone });
   await journey('a first transfer by clicks', () => firstTransfer(member, url));
   await journey('a transfer by keyboard, whose response is lost', () => lostResponse(member, url));
+  await journey('a transfer that needs a sign-in', () => signInForTransfer(member, demo));
   await journey('a choice of alerts', () => chooseAlerts(member, url));
   await journey('without a network', () => offline(member, url));
   for (const [name, attack] of attackApp(browser, member, url)) await journey(name, attack);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { clientCredentials, password, Sharedraft } from '../../client/src/index.ts';
-import { operations } from '../../client/src/schema.ts';
+import { operations } from '../../client/src/tables.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*

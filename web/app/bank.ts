@@ -13,7 +13,7 @@ export async function ask<Result>(work: (bank: Sharedraft) => PromiseLike<Result
     try {
       return await work(bank);
     } catch (error) {
-      if (!(error instanceof AuthenticationError)) throw error;
+      if (!(error instanceof AuthenticationError) || needsNewSignIn(error)) throw error;
       forgetToken();
       return await work(bank);
     }
@@ -23,8 +23,14 @@ export async function ask<Result>(work: (bank: Sharedraft) => PromiseLike<Result
   }
 }
 
+/** The token is active, and the institution wants a more recent sign-in behind it (docs/sign-in.md). */
+export function needsNewSignIn(error: unknown): error is AuthenticationError {
+  return error instanceof AuthenticationError && error.code === 'insufficient_user_authentication';
+}
+
 /** A sentence for the member. */
 export function sentenceOf(error: unknown): string {
+  if (needsNewSignIn(error)) return 'For this transfer, sign in again. The order stays as it is.';
   if (error instanceof ConnectionError || error instanceof TypeError) {
     return 'The institution cannot be reached. Check your connection and try again.';
   }

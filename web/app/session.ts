@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { Sharedraft } from '@sharedraft/client';
 import { SignedOutError } from '../common/load.ts';
+import { replaceAddress } from '../common/router.ts';
 import { factOf } from './facts.ts';
 
 /** The address is /app/<client id>. */
@@ -61,7 +62,7 @@ export function forgetToken(): void {
 export async function start(): Promise<void> {
   const returned = new URLSearchParams(location.search);
   const attempt = takeAttempt();
-  history.replaceState(null, '', `${redirectUri}${attempt?.screen ?? location.hash}`);
+  replaceAddress(`${redirectUri}${attempt?.screen ?? location.hash}`);
   try {
     if (attempt !== undefined && returned.has('state')) tokens = await finish(attempt, returned);
     const bank = new Sharedraft({ baseUrl: location.origin, auth: accessToken });
@@ -78,6 +79,22 @@ export async function signIn(): Promise<void> {
   const attempt = newAttempt();
   sessionStorage.setItem(attemptKey, JSON.stringify(attempt));
   location.assign(await authorizationUrl(attempt));
+}
+
+/**
+ * The same for a sign-in that is as recent and as strong as the service wants (RFC 9470). The problem's members are the parameters of
+ * the request.
+ */
+export async function signInAgain({
+  max_age,
+  acr_values,
+}: {
+  readonly [member: string]: unknown;
+}): Promise<void> {
+  const attempt = newAttempt();
+  sessionStorage.setItem(attemptKey, JSON.stringify(attempt));
+  const strength = typeof acr_values === 'string' ? { acr_values } : {};
+  location.assign(await authorizationUrl(attempt, { max_age: String(max_age ?? 0), ...strength }));
 }
 
 /** Ends the member's session at the institution, and this token. */

@@ -10,6 +10,12 @@ addEventListener('hashchange', () => {
   path.value = readPath();
 });
 
+/** Takes the parameters of a sign-in out of the address, and shows the screen that it names. No event tells of such a change. */
+export function replaceAddress(address: string): void {
+  history.replaceState(null, '', address);
+  path.value = readPath();
+}
+
 function readPath(): string {
   return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
 }

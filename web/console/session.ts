@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { SignedOutError } from '../common/load.ts';
+import { replaceAddress } from '../common/router.ts';
 import { read, type Session } from './operations.ts';
 
 const screenKey = 'console-screen';
@@ -10,8 +11,7 @@ export const session = signal<Session | null | undefined>(undefined);
 export async function start(): Promise<void> {
   const screen = sessionStorage.getItem(screenKey);
   sessionStorage.removeItem(screenKey);
-  if (screen !== null && location.hash === '')
-    history.replaceState(null, '', `${location.pathname}${screen}`);
+  if (screen !== null && location.hash === '') replaceAddress(`${location.pathname}${screen}`);
   session.value = await ask(() => read<Session>('/session')).catch((error) => {
     if (error instanceof SignedOutError) return null;
     throw error;

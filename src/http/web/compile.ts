@@ -65,14 +65,23 @@ function list(packages: ReadonlyMap<string, string>): [string, string][] {
   return [...own, ...foreign].toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
-/** Types become spaces, so that lines and columns in a browser are those of the source. */
 function compiled(name: string, source: Buffer): WebFile {
   const extension = path.extname(name);
-  const body = extension === '.ts' ? Buffer.from(stripTypeScriptTypes(source.toString())) : source;
+  const body = extension === '.ts' ? Buffer.from(codeOf(source.toString())) : source;
   return {
     name,
     contentType: contentTypes[extension] ?? '',
     body,
     gzipped: gzipSync(body, { level: 9 }),
   };
+}
+
+/**
+ * Types become spaces, so that lines and columns in a browser are those of the source. A module of types alone becomes empty: no other one
+ * imports it.
+ */
+function codeOf(source: string): string {
+  const code = stripTypeScriptTypes(source);
+  const isEmpty = code.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').trim() === '';
+  return isEmpty ? '' : code;
 }

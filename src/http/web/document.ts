@@ -36,7 +36,7 @@ export async function applicationDocument(described: Described): Promise<PageRes
     (name) => name.startsWith('packages/') || folders.some((folder) => name.startsWith(`${folder}/`)),
   );
   const preloads = modules
-    .filter((name) => /\.[jt]s$/.test(name))
+    .filter((name) => /\.[jt]s$/.test(name) && files.get(name)?.body.length !== 0)
     .map((name) => html`<link rel="modulepreload" href="${address(name)}">\n`);
   const sheets = styles.map((name) => html`<link rel="stylesheet" href="${address(name)}">\n`);
   const document = html`<!doctype html>

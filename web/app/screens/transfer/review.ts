@@ -11,7 +11,9 @@ import { Amount, Button, Notice } from '../../../design/components.ts';
 import { formatMoment } from '../../../design/format/dates.ts';
 import { formatMoney } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
-import { ask, reasonOf, sentenceOf } from '../../bank.ts';
+import { ask, needsNewSignIn, reasonOf, sentenceOf } from '../../bank.ts';
+import { signInAgain } from '../../session.ts';
+import { keepOrder } from './kept-order.ts';
 import type { Order } from './transfer.ts';
 
 interface ReviewProps {
@@ -37,6 +39,11 @@ export function Review({ order, decision, fromName, toName, onBack, onAnother }:
       setFailure(error);
     }
     setBusy(false);
+  };
+  const again = async () => {
+    if (!needsNewSignIn(failure)) return;
+    keepOrder(order);
+    await signInAgain(failure.problem);
   };
   const value = { amount: order.amount, currencyCode: order.currencyCode };
   const facts = html`<dl class="facts">
@@ -67,11 +74,12 @@ export function Review({ order, decision, fromName, toName, onBack, onAnother }:
     ${
       failure !== undefined &&
       html`<${Notice} kind="bad" title=${sentenceOf(failure)}>
-      ${!isFinal && html`<p>You can send it again: it moves the money once, however often it is sent.</p>`}
+      ${!isFinal && !needsNewSignIn(failure) && html`<p>You can send it again: it moves the money once, however often it is sent.</p>`}
     <//>`
     }
     <div class="actions">
-      ${!isRefused && !isFinal && html`<${Button} isBusy=${busy} onPress=${send}>${busy ? 'Sending …' : `Move ${formatMoney(order.amount, order.currencyCode)}`}<//>`}
+      ${needsNewSignIn(failure) && html`<${Button} onPress=${again}>Sign in again<//>`}
+      ${!isRefused && !isFinal && !needsNewSignIn(failure) && html`<${Button} isBusy=${busy} onPress=${send}>${busy ? 'Sending …' : `Move ${formatMoney(order.amount, order.currencyCode)}`}<//>`}
       <${Button} kind="quiet" onPress=${onBack}>Change<//>
     </div>
   </div></section>`;

@@ -1,10 +1,11 @@
 import type { Account, TransferDecision, TransferOrder } from '@sharedraft/client';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
 import { html } from '../../../design/html.ts';
 import { nameOf } from '../../accounts.ts';
 import { ask } from '../../bank.ts';
 import { Screen, Stateful } from '../../shell.ts';
+import { takeOrder } from './kept-order.ts';
 import { OrderForm } from './order-form.ts';
 import { Review } from './review.ts';
 
@@ -32,17 +33,23 @@ function Steps({
 }) {
   const [order, setOrder] = useState<Order>();
   const [decision, setDecision] = useState<TransferDecision>();
+  const review = async (next: Order) => {
+    const decided = await ask((bank) => bank.transfers.dryRun(next));
+    setOrder(next);
+    setDecision(decided);
+  };
+  // The member comes back from a sign-in that the order needed.
+  useEffect(() => {
+    const kept = takeOrder();
+    // A failure shows the form with the order, whose next check tells the reason.
+    if (kept !== undefined) review(kept).catch(() => setOrder(kept));
+  }, []);
   if (order !== undefined && decision !== undefined) {
     const account = accounts.find(({ accountId }) => accountId === order.toAccountId);
     return html`<${Review} order=${order} decision=${decision} fromName=${nameById(accounts, order.fromAccountId)}
       toName=${account === undefined ? order.toAccountId : nameOf(account)}
       onBack=${() => setDecision(undefined)} onAnother=${again} />`;
   }
-  const review = async (next: Order) => {
-    const decided = await ask((bank) => bank.transfers.dryRun(next));
-    setOrder(next);
-    setDecision(decided);
-  };
   return html`<${OrderForm} accounts=${accounts} from=${from} before=${order} onReview=${review} />`;
 }
 
