@@ -38,7 +38,7 @@ export async function selectHook(db: Queryable): Promise<Hook | undefined> {
   return (await db.query<Hook>(find, [db.institutionId])).rows[0];
 }
 
-export async function lockHook(tx: Transaction): Promise<Hook | undefined> {
+export async function lockHook(tx: Queryable): Promise<Hook | undefined> {
   return (await tx.query<Hook>(lock, [tx.institutionId])).rows[0];
 }
 

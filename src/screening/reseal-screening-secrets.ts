@@ -1,7 +1,7 @@
 import { DecryptionError, type Vault } from '../auth/index.ts';
 import type { Queryable } from '../storage/index.ts';
 import { secretPurpose } from './change-hook.ts';
-import { selectHook, updateSecrets } from './hook-queries.ts';
+import { lockHook, selectHook, updateSecrets } from './hook-queries.ts';
 
 /** Seals the secrets of an institution's screening under the vault's key, if only the other key opens them. */
 export async function resealScreeningSecrets(
@@ -9,7 +9,8 @@ export async function resealScreeningSecrets(
   vault: Vault,
   { write }: { readonly write: boolean },
 ): Promise<{ readonly resealed: number; readonly lost: number }> {
-  const hook = await selectHook(tx);
+  // Locked, so that a rotation at the same time keeps its new secret.
+  const hook = write ? await lockHook(tx) : await selectHook(tx);
   if (hook === undefined) return { resealed: 0, lost: 0 };
   try {
     const secret = vault.reseal(secretPurpose, hook.sealedSecret);
