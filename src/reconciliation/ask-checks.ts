@@ -1,5 +1,5 @@
 import type { Queryable } from '../storage/index.ts';
-import { type Check, formFor, type Rows } from './check.ts';
+import { type Check, type Form, formFor, type Rows } from './check.ts';
 import { coreChecks } from './core-checks.ts';
 import { ledgerChecks } from './ledger-checks.ts';
 import { selectAhead, selectUncounted, transferChecks } from './transfer-checks.ts';
@@ -25,10 +25,18 @@ export async function askChecks(
   { onFinding }: Asked,
 ): Promise<void> {
   for (const { name, statement, walk: its } of checks) {
-    if (its !== walk) continue;
-    const { rows } = await db.query<Omit<Finding, 'check'>>(statement, values);
-    for (const found of rows) onFinding({ check: name, ...found });
+    if (its === walk) await ask(db, name, { statement, values }, onFinding);
   }
+}
+
+async function ask(
+  db: Queryable,
+  check: string,
+  { statement, values }: Form,
+  onFinding: (finding: Finding) => void,
+): Promise<void> {
+  const { rows } = await db.query<Omit<Finding, 'check'>>(statement, values);
+  for (const found of rows) onFinding({ check, ...found });
 }
 
 /** Runs all checks of a walk on these rows. */
@@ -40,9 +48,7 @@ export async function askChecksOn(
 ): Promise<void> {
   for (const each of checks) {
     const form = each.walk === walk ? formFor(db.institutionId, each, rows) : undefined;
-    if (form === undefined) continue;
-    const answer = await db.query<Omit<Finding, 'check'>>(form.statement, form.values);
-    for (const found of answer.rows) onFinding({ check: each.name, ...found });
+    if (form !== undefined) await ask(db, each.name, form, onFinding);
   }
   if (walk === 'transfers') {
     for (const missing of await selectUncounted(db, rows, at))

@@ -60,7 +60,7 @@ export function check(walk: Check['walk'], name: string, text: string | ((within
 /** The rows of one step: a range of keys, or some of them. */
 export type Rows = { readonly after: string; readonly upTo: string } | { readonly keys: readonly bigint[] };
 
-interface Form {
+export interface Form {
   readonly statement: Statement;
   readonly values: readonly unknown[];
 }

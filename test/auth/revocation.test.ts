@@ -242,6 +242,7 @@ describe('introspection (RFC 7662)', () => {
       jti: introspection.jti,
       institution_id: institutionId,
       token_use: 'member',
+      auth_time: iat,
     });
     const ofClient = await introspect(await clientToken(reader), backend);
     assert.equal(ofClient.sub, 'demo-reader');

@@ -52,6 +52,8 @@ const neverNull: ReadonlySet<string> = new Set([
   // The code drops a row without a person, or without an event.
   ...['role', 'first_name', 'last_name'].map((column) => `core_membership.${column}`),
   ...['epoch', 'kind', 'at'].map((column) => `events_feed.${column}`),
+  // The statement asks for an epoch, and the parts of a checkpoint stand together.
+  ...['at', 'epoch'].map((column) => `reconciliation_checkpoint.${column}`),
 ]);
 
 interface Column {
