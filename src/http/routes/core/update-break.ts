@@ -37,7 +37,7 @@ export const updateBreak = operation({
       examples: { owned: { value: { ...breakExample, owner: 'Ines Varga' } } },
     },
   },
-  problems: ['not_found'],
+  problems: ['not_found', 'outcome_unknown'],
   async handle(services, { actor, params, body, origin }) {
     const changed = await services.breaks.change(actor, {
       breakKey: BigInt(params.breakId),
