@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createClient, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
@@ -128,6 +129,8 @@ describe('the way to a code', () => {
     assert.deepEqual(claims.amr, ['pwd']);
     assert.equal(claims.sub, claimsOf(body.access_token).sub);
     assert.equal(claims.auth_time, claimsOf(body.access_token).auth_time);
+    const digest = createHash('sha256').update(body.access_token).digest();
+    assert.equal(claims.at_hash, digest.subarray(0, 16).toString('base64url'));
   });
 
   test('a session signs the member in to the next app of the institution without a page', async () => {

@@ -85,7 +85,8 @@ async function issueTo(
   const withRefresh = await withRefreshToken(deps, client, { holder, scopes, keyThumbprint });
   const response = await toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
   if (idToken === undefined || holder.use !== 'member' || !scopes.includes('openid')) return response;
-  return { ...response, id_token: await issueIdToken(deps, client, { ...holder, ...idToken }) };
+  const signedIn = { ...holder, ...idToken, accessToken: response.access_token };
+  return { ...response, id_token: await issueIdToken(deps, client, signedIn) };
 }
 
 interface Granted {

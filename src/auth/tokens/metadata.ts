@@ -45,7 +45,7 @@ export interface AuthorizationServerMetadata {
 }
 
 const claims = [
-  ...['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'acr', 'amr', 'sid'],
+  ...['iss', 'sub', 'aud', 'iat', 'exp', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'],
   ...['name', 'given_name', 'family_name', 'email'],
 ];
 
