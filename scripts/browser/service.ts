@@ -12,8 +12,8 @@ const patienceMillis = 120_000;
 
 export interface DemoService extends AsyncDisposable {
   readonly url: string;
-  /** Runs a command of the program beside the service. Its exit status does not count: findings have one too. */
-  run(...words: readonly string[]): Promise<void>;
+  /** Runs a command of the program beside the service, and returns its output. Its exit status does not count: findings have one too. */
+  run(...words: readonly string[]): Promise<string>;
 }
 
 /** The demo in a process and a folder of its own. The folder is removed at the end. */
@@ -23,10 +23,11 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
   const url = `http://127.0.0.1:${port}`;
   const env = { ...process.env, ...environment, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'error' };
   const run = async (...words: readonly string[]) => {
-    await once(
-      spawn(process.execPath, [program, ...words], { env, stdio: ['ignore', 'ignore', 'inherit'] }),
-      'exit',
-    );
+    const command = spawn(process.execPath, [program, ...words], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    return Buffer.concat(await Array.fromAsync(command.stdout)).toString();
   };
   const child = spawn(process.execPath, [program, 'serve'], {
     env,
