@@ -2168,7 +2168,10 @@ create table operators (
   source            text not null,
   provider_subject  text collate "C",
   created_at        timestamp with time zone not null,
+  email             text,
   constraint operators_pkey PRIMARY KEY (institution_id, operator_id),
+  constraint operators_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email ~ '^[^[:space:][:cntrl:]@]+@[^[:space:][:cntrl:]@]+$'::text),
+  constraint operators_invited_by_address CHECK (source <> 'INVITATION'::text OR email IS NOT NULL),
   constraint operators_name_check CHECK (length(name) >= 1 AND length(name) <= 128 AND name = btrim(name) AND name !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
   constraint operators_operator_id_check CHECK (operator_id ~ '^[0-9a-f-]{36}$'::text),
   constraint operators_provider_subject CHECK ((source = 'PROVIDER'::text) = (provider_subject IS NOT NULL)),
@@ -2177,6 +2180,7 @@ create table operators (
   constraint operators_source_check CHECK (source = ANY (ARRAY['INVITATION'::text, 'PROVIDER'::text, 'DEMO'::text])),
   constraint operators_status_check CHECK (status = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'ENDED'::text]))
 );
+CREATE UNIQUE INDEX operators_by_email ON operators USING btree (institution_id, lower(email)) WHERE ((email IS NOT NULL) AND (status <> 'ENDED'::text));
 CREATE UNIQUE INDEX operators_by_subject ON operators USING btree (institution_id, provider_subject) WHERE (provider_subject IS NOT NULL);
 comment on table operators is 'The persons who run an institution, with their roles. A row stays for the audit; the person ends.';
 comment on column operators.name is 'Under which acts stand in the audit. Dual control compares it, so it is unique in the institution, look-alikes included.';
@@ -2184,6 +2188,7 @@ comment on column operators.roles is 'Each role has the rights of src/operators/
 comment on column operators.status is 'INVITED has not signed in yet. ENDED is final.';
 comment on column operators.source is 'PROVIDER: the roles are those of the last sign-in at the institution''s OpenID provider. DEMO: a button of the demo.';
 comment on column operators.provider_subject is 'The claim sub of the OpenID provider.';
+comment on column operators.email is 'The address that the institution has of the person. No message goes there.';
 
 create table operator_sessions (
   institution_id    integer not null,
@@ -2364,6 +2369,56 @@ create table transfer_sign_ins (
 comment on table transfer_sign_ins is 'The sign-in behind a member''s order, at institutions where some transfers need a recent one.';
 comment on column transfer_sign_ins.acr is 'phr: with a passkey.';
 comment on column transfer_sign_ins.checked_at is 'The clock''s time when the age of the sign-in was checked.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- operator passkeys
+
+create table operator_invitations (
+  institution_id  integer not null,
+  operator_id     text collate "C" not null,
+  selector        text collate "C" not null,
+  secret_hash     bytea not null,
+  failed_tries    smallint not null default 0,
+  expires_at      timestamp with time zone not null,
+  constraint operator_invitations_pkey PRIMARY KEY (institution_id, operator_id),
+  constraint operator_invitations_institution_id_operator_id_fkey FOREIGN KEY (institution_id, operator_id) REFERENCES operators(institution_id, operator_id),
+  constraint operator_invitations_failed_tries_check CHECK (failed_tries >= 0 AND failed_tries <= 5),
+  constraint operator_invitations_secret_hash_check CHECK (length(secret_hash) = 32),
+  constraint operator_invitations_selector_check CHECK (length(selector) = 8)
+);
+CREATE UNIQUE INDEX operator_invitations_by_selector ON operator_invitations USING btree (institution_id, selector);
+comment on table operator_invitations is 'One-time codes with which operators enroll their first passkey: one an operator, deleted by its use.';
+comment on column operator_invitations.secret_hash is 'HMAC of the code''s 128 random bits under SECRET_KEY.';
+
+create table operator_passkeys (
+  institution_id  integer not null,
+  passkey_id      uuid not null,
+  credential_id   bytea not null,
+  operator_id     text collate "C" not null,
+  place           smallint not null,
+  public_key      bytea not null,
+  sign_count      bigint not null,
+  is_synced       boolean not null,
+  name            text not null,
+  created_at      timestamp with time zone not null,
+  last_used_at    timestamp with time zone,
+  constraint operator_passkeys_pkey PRIMARY KEY (institution_id, passkey_id),
+  constraint operator_passkeys_by_credential UNIQUE (institution_id, credential_id),
+  constraint operator_passkeys_by_place UNIQUE (institution_id, operator_id, place),
+  constraint operator_passkeys_institution_id_operator_id_fkey FOREIGN KEY (institution_id, operator_id) REFERENCES operators(institution_id, operator_id),
+  constraint operator_passkeys_credential_id_check CHECK (length(credential_id) >= 1 AND length(credential_id) <= 1023),
+  constraint operator_passkeys_name CHECK (length(name) >= 1 AND length(name) <= 64 AND name = btrim(name) AND name !~ '[[:cntrl:]]'::text),
+  constraint operator_passkeys_place CHECK (place >= 1 AND place <= 10),
+  constraint operator_passkeys_public_key_check CHECK (length(public_key) >= 1 AND length(public_key) <= 2048),
+  constraint operator_passkeys_sign_count CHECK (sign_count >= 0 AND sign_count <= '4294967295'::bigint),
+  constraint operator_passkeys_used CHECK (last_used_at >= created_at)
+);
+comment on table operator_passkeys is 'Public keys with which operators sign in, at most ten each. Those of members are in another table, so neither signs in the other.';
+comment on column operator_passkeys.credential_id is 'The id that the authenticator gave.';
+comment on column operator_passkeys.place is 'One of the operator''s ten.';
+comment on column operator_passkeys.public_key is 'COSE key (RFC 9052).';
+comment on column operator_passkeys.sign_count is 'The last signature counter; 0 from authenticators that have none.';
+comment on column operator_passkeys.is_synced is 'Its maker copies it among the person''s devices, so it is no proof of one device.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -3286,9 +3341,17 @@ begin
     if new.status = 'INVITED' and old.status <> 'INVITED' then
       raise exception 'operators: only a new operator is invited' using errcode = 'SD140';
     end if;
-  elsif new.source = 'DEMO'
-    and not exists (select from institutions i where i.institution_id = new.institution_id and i.demo) then
-    raise exception 'operators: the institution is no demo' using errcode = 'SD140';
+    if old.status = 'INVITED' and new.status = 'SUSPENDED' then
+      raise exception 'operators: an invited operator becomes active or ends' using errcode = 'SD140';
+    end if;
+  else
+    if (new.source = 'INVITATION') <> (new.status = 'INVITED') then
+      raise exception 'operators: an operator begins with an invitation or with a sign-in' using errcode = 'SD140';
+    end if;
+    if new.source = 'DEMO'
+      and not exists (select from institutions i where i.institution_id = new.institution_id and i.demo) then
+      raise exception 'operators: the institution is no demo' using errcode = 'SD140';
+    end if;
   end if;
   return new;
 end
@@ -3308,6 +3371,38 @@ begin
                               'transfer.reversal_confirmed', 'transfer.reversed')
            or 'approver' = any (o.roles))) then
     raise exception 'audit: the operator is not active, or may not decide on transfers' using errcode = 'SD141';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_operator_passkey()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from operators o
+    where o.institution_id = new.institution_id and o.operator_id = new.operator_id and o.status = 'ACTIVE'
+      and o.source = 'INVITATION') then
+    raise exception 'operators: the operator is not active, or has no passkeys' using errcode = 'SD142';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_operator_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from operators o
+    where o.institution_id = new.institution_id and o.operator_id = new.operator_id and o.status = 'ACTIVE'
+      and o.source = case new.method when 'passkey' then 'INVITATION' when 'provider' then 'PROVIDER' else 'DEMO' end) then
+    raise exception 'operators: the operator is not active, or signs in another way' using errcode = 'SD142';
   end if;
   return new;
 end
@@ -5037,6 +5132,13 @@ CREATE TRIGGER passkeys_count BEFORE UPDATE ON passkeys FOR EACH ROW EXECUTE FUN
 
 CREATE TRIGGER operators_change BEFORE INSERT OR UPDATE ON operators FOR EACH ROW EXECUTE FUNCTION check_operator();
 
+CREATE TRIGGER operator_sessions_begin BEFORE INSERT ON operator_sessions FOR EACH ROW EXECUTE FUNCTION check_operator_session();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: operator passkeys
+
+CREATE TRIGGER operator_passkeys_owner BEFORE INSERT ON operator_passkeys FOR EACH ROW EXECUTE FUNCTION check_operator_passkey();
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
@@ -5372,6 +5474,14 @@ alter table transfer_sign_ins enable row level security, force row level securit
 create policy institution on transfer_sign_ins using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on transfer_sign_ins for select to sharedraft_backup using (true);
 
+alter table operator_invitations enable row level security, force row level security;
+create policy institution on operator_invitations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_invitations for select to sharedraft_backup using (true);
+
+alter table operator_passkeys enable row level security, force row level security;
+create policy institution on operator_passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_passkeys for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5469,7 +5579,7 @@ grant insert, select, update on hashing_key to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
 grant delete, insert, select on passkey_challenges to sharedraft_service;
-grant insert, select, update (roles, status) on operators to sharedraft_service;
+grant insert (email), insert, select, update (roles, status) on operators to sharedraft_service;
 grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
@@ -5479,3 +5589,5 @@ grant delete, insert, select, update (last_seen_at) on user_devices to sharedraf
 grant delete, insert, select, update on screening_hooks to sharedraft_service;
 grant insert, select on transfer_screenings to sharedraft_service;
 grant insert, select on transfer_sign_ins to sharedraft_service;
+grant delete, insert, select, update (selector, secret_hash, failed_tries, expires_at) on operator_invitations to sharedraft_service;
+grant delete, insert, select, update (sign_count, last_used_at) on operator_passkeys to sharedraft_service;

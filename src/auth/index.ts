@@ -60,6 +60,7 @@ export { UsedProofs } from './dpop/used-proofs.ts';
 export { openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { resealKeys } from './keys/reseal-keys.ts';
+export { openText, sealText } from './keys/sealed-text.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';
@@ -77,9 +78,17 @@ export {
 } from './one-time-codes/code-handover.ts';
 export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
 export { eraseCodes } from './one-time-codes/erase-codes.ts';
+export { findCode, issueCode, maxTries } from './one-time-codes/one-time-codes.ts';
 export type { ListedPasskey } from './passkeys/passkey-queries.ts';
-export { erasePasskeys } from './passkeys/passkey-queries.ts';
-export { relyingPartyOf } from './passkeys/relying-party.ts';
+export { erasePasskeys, spendChallenge } from './passkeys/passkey-queries.ts';
+export { creationOptions, relyingPartyOf, requestOptions } from './passkeys/relying-party.ts';
+export {
+  credentialIdOf,
+  type EnrolledKey,
+  userHandleIn,
+  verifyAssertion,
+  verifyEnrollment,
+} from './passkeys/verify-passkey.ts';
 export { readCertificates, readJwks } from './providers/keys.ts';
 export {
   type Provider,
@@ -99,7 +108,7 @@ export {
   removePasskey,
   securityPath,
 } from './security/security-page.ts';
-export type { Browser, NewCookies } from './sessions/browser.ts';
+export { type Browser, type NewCookies, newSecret } from './sessions/browser.ts';
 export { eraseDevices } from './sign-in/device-queries.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';

@@ -16,6 +16,7 @@ import { keyCommands } from './commands/keys.ts';
 import { limitCommands } from './commands/limits.ts';
 import { memberCommands } from './commands/member/index.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { operatorCommands } from './commands/operator.ts';
 import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { restoreCommand } from './commands/restore.ts';
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
 
   const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
     ['institution', 'Institutions, their settings and business days', institutionCommands()],
+    ['operator', 'Operators: persons with roles who sign in', operatorCommands()],
     ['client', 'OAuth clients', clientCommands()],
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', 'Members: persons, accounts, logins and sessions', memberCommands()],

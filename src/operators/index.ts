@@ -1,12 +1,21 @@
 /**
  * The operators of an institution, with their roles and sessions, and their acts and views that join several modules. The command line and
- * /operations/v1 call the same. Owns operators and operator_sessions; an act writes everything else through the modules that own it.
+ * /operations/v1 call the same. Owns operators with their invitations, passkeys and sessions; an act writes everything else through the modules
+ * that own it.
  *
  * Invariants: an act leaves an audit entry in its own transaction; an act that changes nothing leaves none; a view of members' data
  * is audited as a read; roles are read at each request; an operator who is not active has no session.
  */
 
 export { demoOperators, listDemoInstitutions, signInToDemo } from './access/demo-sign-in.ts';
+export {
+  acceptInvitation,
+  type EnrollmentPage,
+  type Invitation,
+  inviteAgain,
+  inviteOperator,
+  openInvitation,
+} from './access/invitations.ts';
 export { changeOperator, listOperators } from './access/manage-operators.ts';
 export {
   freshSeconds,
@@ -22,6 +31,7 @@ export {
   originOf,
   requireRight,
   type SignedInOperator,
+  type SignInFrom,
   signOut,
 } from './access/sessions.ts';
 export { balanceHistory } from './accounts/balance-history.ts';
@@ -61,6 +71,15 @@ export { type LimitsOf, showLimits } from './limits/show-limits.ts';
 export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
 export { type ShownMember, showMember } from './members/show-member.ts';
+export {
+  addOwnPasskey,
+  listOwnPasskeys,
+  openOwnPasskeys,
+  type PasskeysPage,
+  removeOwnPasskey,
+} from './passkeys/own-passkeys.ts';
+export type { OwnPasskey } from './passkeys/passkey-queries.ts';
+export { signInWithPasskey, startPasskeySignIn } from './passkeys/sign-in.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
 export { readTransfer } from './transfers/read-transfer.ts';
 export { searchTransfers } from './transfers/search-transfers.ts';

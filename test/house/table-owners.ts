@@ -60,6 +60,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
 
   operators: { owner: 'operators' },
   operator_sessions: { owner: 'operators' },
+  operator_invitations: { owner: 'operators' },
+  operator_passkeys: { owner: 'operators' },
 
   reconcile_runs: { owner: 'reconciliation' },
 

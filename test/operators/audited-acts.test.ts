@@ -30,6 +30,16 @@ const auditor = 'Demo auditor';
 const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showOwnSession: 'nothing about a member',
   listOperators: 'nothing about a member',
+  listOwnPasskeys: 'nothing about a member',
+  inviteOperator: {
+    by: administrator,
+    path: '/operators',
+    body: { ...reason, name: 'Ada Admin', email: 'ada@bank.example', roles: ['teller'] },
+    leaves: ['operator.invited'],
+  },
+  // test/operators/passkeys.test.ts has operators with passkeys.
+  inviteOperatorAgain: { by: administrator, path: '/operators/VIEWER/invitation', body: reason, leaves: [] },
+  removeOwnPasskey: 'nothing about a member',
   showInstitution: 'nothing about a member',
   showCalendar: 'nothing about a member',
   showLimits: 'nothing about a member',

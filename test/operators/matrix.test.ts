@@ -27,7 +27,11 @@ const anyId = '404 404 404 404 404';
 const matrix: Readonly<Record<string, string>> = {
   showOwnSession: all,
   listOperators: all,
+  inviteOperator: administratorDone,
+  inviteOperatorAgain: administrator,
   changeOperator: administrator,
+  listOwnPasskeys: all,
+  removeOwnPasskey: anyId,
   showInstitution: all,
   changeInstitution: administratorDone,
   showCalendar: all,
@@ -94,6 +98,7 @@ const queries: Readonly<Record<string, string>> = {
   exportAudit: '?chain=changes',
 };
 const bodies: Readonly<Record<string, object>> = {
+  inviteOperator: { name: 'Ada Admin', email: 'ada@bank.example', roles: ['viewer'], reason: 'a test' },
   restrictAccount: { restriction: 'EXCLUDE_ALL', reason: 'a test' },
   changeCalendar: { day: '2026-12-23', open: null, reason: 'a test' },
   changeBreak: { note: 'a test' },

@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
 import type { InstitutionId } from '../../storage/index.ts';
-import { DecryptionError, type Vault } from '../keys/vault.ts';
+import { openText, sealText } from '../keys/sealed-text.ts';
+import type { Vault } from '../keys/vault.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /**
@@ -32,11 +32,9 @@ export interface SecurityPage {
 }
 
 const purpose = 'authorization request';
-const longestText = 16_384;
 
 export function sealRequest(vault: Vault, sealed: SealedRequest): string {
-  const bytes = vault.seal(purpose, Buffer.from(JSON.stringify(sealed)));
-  return Buffer.from(bytes).toString('base64url');
+  return sealText(vault, purpose, sealed);
 }
 
 /** Undefined for a text that is none of ours, of another kind, or that has expired. */
@@ -45,15 +43,5 @@ export function openRequest<Kind extends SealedRequest['kind']>(
   text: string,
   { kind, nowMillis }: { readonly kind: Kind; readonly nowMillis: number },
 ): Extract<SealedRequest, { kind: Kind }> | undefined {
-  if (text.length > longestText) return undefined;
-  try {
-    const bytes = vault.open(purpose, Buffer.from(text, 'base64url'));
-    const sealed = JSON.parse(Buffer.from(bytes).toString()) as SealedRequest;
-    if (sealed.kind !== kind || sealed.expiresAtMillis <= nowMillis) return undefined;
-    return sealed as Extract<SealedRequest, { kind: Kind }>;
-  } catch (error) {
-    // Too short to hold a nonce and a tag, or not sealed by this service.
-    if (error instanceof DecryptionError) return undefined;
-    throw error;
-  }
+  return openText<Extract<SealedRequest, { kind: Kind }>>(vault, purpose, { text, kind, nowMillis });
 }

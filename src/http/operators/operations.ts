@@ -8,12 +8,13 @@ import { institutionOperations } from './routes/institution.ts';
 import { ledgerOperations } from './routes/ledger.ts';
 import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
+import { passkeyOperations } from './routes/passkeys.ts';
 import { transferOperations } from './routes/transfers.ts';
 import { webhookOperations } from './routes/webhooks.ts';
 
 /** Every operation of operators by its tag, in the order of openapi-operations.json. */
 export const operationsByTag: Readonly<Record<string, readonly OperatorOperation[]>> = {
-  Operators: operatorOperations,
+  Operators: [...operatorOperations, ...passkeyOperations],
   Figures: figureOperations,
   Institution: institutionOperations,
   Members: memberOperations,

@@ -21,8 +21,8 @@ import type { Operation, OperationResponse, Page } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { operationsBase } from '../operators/operation.ts';
 import { operationsOfOperators } from '../operators/operations.ts';
+import { operatorPages, registerOperatorPages } from '../operators/pages/sign-in-pages.ts';
 import { registerOperatorOperations } from '../operators/register.ts';
-import { operatorPages, registerOperatorPages } from '../operators/sign-in-pages.ts';
 import { pages } from '../pages/pages.ts';
 import {
   asOAuthError,

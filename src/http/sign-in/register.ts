@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { relyingPartyOf } from '../../auth/index.ts';
 import type { InstitutionId } from '../../institutions/index.ts';
 import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
@@ -12,6 +11,7 @@ import {
   errorView,
 } from './browser-routes.ts';
 import { Cookies } from './cookies.ts';
+import { addressByName, isSafeOrigin } from './origins.ts';
 import { texts } from './texts.ts';
 import { refusedView, type View } from './views.ts';
 
@@ -50,18 +50,6 @@ export function registerSignInPages(
       });
     }
   });
-}
-
-/** The same page at `localhost`, for a demo that was opened by its address: passkeys need a name (WebAuthn level 3, section 5.1.3). */
-function addressByName(publicUrl: string, { headers: { host }, url }: FastifyRequest): string | undefined {
-  const isAddress = new URL(publicUrl).hostname === '127.0.0.1' && host?.startsWith('127.0.0.1');
-  return isAddress ? relyingPartyOf(publicUrl).origin + url : undefined;
-}
-
-/** Over http anyone on the way reads the password; only the same machine is safe. */
-function isSafeOrigin(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
 function respond(

@@ -37,6 +37,7 @@ export async function signInToDemo(
         ...{
           operatorId: randomUUID(),
           name,
+          email: null,
           roles: [known.role],
           status: 'ACTIVE',
           source: 'DEMO',

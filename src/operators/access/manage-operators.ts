@@ -1,6 +1,8 @@
 import { appendAudit, type CommandOrigin, whatChanged } from '../../events/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId } from '../../storage/index.ts';
+import { deletePasskeys } from '../passkeys/passkey-queries.ts';
+import { dropInvitation } from './invitation-queries.ts';
 import { lockOperator, type OperatorRow, selectOperators, updateOperator } from './operator-queries.ts';
 import type { OperatorRole } from './rights.ts';
 import { endSessionsOf } from './session-queries.ts';
@@ -23,8 +25,8 @@ interface Change {
 }
 
 /**
- * Changes the roles of an operator, suspends, resumes or ends one. The sessions of an operator who is suspended end; roles apply from the next
- * request on. Nobody changes their own: problem `act_refused`, also for an operator who has ended. Problem `not_found`.
+ * Changes the roles of an operator, suspends, resumes or ends one. The sessions and the invitation of an operator who is suspended end, and the
+ * passkeys of one who has ended. Roles apply from the next request on. Nobody changes their own: problem `act_refused`, also for an operator who has ended. Problem `not_found`.
  */
 export async function changeOperator(
   { database, clock }: AccessDeps,
@@ -42,6 +44,12 @@ export async function changeOperator(
     if (status === 'ACTIVE' && before.status === 'INVITED') {
       throw new Problem('act_refused', 'An invited operator becomes active by signing in.');
     }
+    if (status === 'SUSPENDED' && before.status === 'INVITED') {
+      throw new Problem(
+        'act_refused',
+        'An invited operator has nothing to suspend. End the invitation instead.',
+      );
+    }
     const after = { ...before, roles: roles ?? before.roles, status: status ?? before.status };
     const { before: old, after: now } = whatChanged<object>(
       { roles: before.roles, status: before.status },
@@ -50,7 +58,11 @@ export async function changeOperator(
     if (Object.keys(now ?? {}).length === 0) return before;
     const at = clock();
     await updateOperator(tx, after);
-    if (after.status !== 'ACTIVE') await endSessionsOf(tx, operatorId, at);
+    if (after.status === 'SUSPENDED' || after.status === 'ENDED') {
+      await endSessionsOf(tx, operatorId, at);
+      await dropInvitation(tx, operatorId);
+    }
+    if (after.status === 'ENDED') await deletePasskeys(tx, operatorId);
     const entry = { action: 'operator.changed', outcome: 'succeeded', subject: operatorId } as const;
     await appendAudit(tx, { ...entry, statedReason, origin, before: old, after: now }, at);
     return after;

@@ -7,13 +7,15 @@ type OperatorSource = 'INVITATION' | 'PROVIDER' | 'DEMO';
 export interface OperatorRow {
   readonly operatorId: string;
   readonly name: string;
+  /** Null unless the operator was invited. */
+  readonly email: string | null;
   readonly roles: readonly OperatorRole[];
   readonly status: OperatorStatus;
   readonly source: OperatorSource;
   readonly createdAt: Date;
 }
 
-const columns = 'operator_id, name, roles, status, source, created_at';
+const columns = 'operator_id, name, email, roles, status, source, created_at';
 
 const byId = sql(
   'access_operator',
@@ -45,18 +47,18 @@ export async function selectOperators(db: Queryable): Promise<OperatorRow[]> {
 
 const insert = sql(
   'access_insert_operator',
-  `insert into operators (institution_id, operator_id, name, roles, status, source, provider_subject, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)
+  `insert into operators (institution_id, operator_id, name, email, roles, status, source, provider_subject, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
    on conflict do nothing`,
 );
 
-/** False if the name, or one that looks like it, is taken. */
+/** False if the name, one that looks like it, or the address is taken. */
 export async function insertOperator(
   tx: Queryable,
   row: OperatorRow & { readonly providerSubject?: string },
 ): Promise<boolean> {
-  const { operatorId, name, roles, status, source, providerSubject, createdAt } = row;
-  const values = [tx.institutionId, operatorId, name, roles, status, source];
+  const { operatorId, name, email, roles, status, source, providerSubject, createdAt } = row;
+  const values = [tx.institutionId, operatorId, name, email, roles, status, source];
   return (await tx.query(insert, [...values, providerSubject ?? null, createdAt])).rowCount === 1;
 }
 

@@ -25,13 +25,18 @@ export const rights = {
   'institution:change': ['administrator'],
   /** Invite, suspend and end operators. */
   'operators:manage': ['administrator'],
+  /** The own passkeys. Needs a sign-in within five minutes, so that a session that was left open changes none. */
+  'passkeys:own': everyone,
   'audit:read': ['auditor', 'administrator'],
   'audit:export': ['auditor'],
 } as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
 export type Right = keyof typeof rights;
 
 /** Rights that need a recent sign-in, with its greatest age. */
-export const freshSeconds: Readonly<Partial<Record<Right, number>>> = { 'transfers:decide': 300 };
+export const freshSeconds: Readonly<Partial<Record<Right, number>>> = {
+  'transfers:decide': 300,
+  'passkeys:own': 300,
+};
 
 export function mayUse(roles: readonly OperatorRole[], right: Right): boolean {
   const having: readonly OperatorRole[] = rights[right];

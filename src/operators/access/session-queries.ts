@@ -85,6 +85,20 @@ export async function endSessionsOf(tx: Queryable, operatorId: string, at: Date)
   await tx.query(endAll, [tx.institutionId, operatorId, at]);
 }
 
+const endOthers = sql(
+  'access_end_other_sessions',
+  `update operator_sessions set ended_at = $4
+   where institution_id = $1 and operator_id = $2 and session_id <> $3 and ended_at is null`,
+);
+
+export async function endOtherSessionsOf(
+  tx: Queryable,
+  { operatorId, sessionId }: Pick<SessionRow, 'operatorId' | 'sessionId'>,
+  at: Date,
+): Promise<void> {
+  await tx.query(endOthers, [tx.institutionId, operatorId, sessionId, at]);
+}
+
 const expire = sql(
   'access_delete_expired_sessions',
   'delete from operator_sessions where institution_id = $1 and expires_at <= $2',

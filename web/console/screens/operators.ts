@@ -12,6 +12,7 @@ import { Screen, Stateful } from '../shell.ts';
 export function OperatorsScreen() {
   const { state, again } = useLoad(() => ask(() => read<readonly Operator[]>('/operators')), []);
   return html`<${Screen} title="Operators">
+    <p><a href="/operations/passkeys">Your passkeys</a></p>
     <section class="card" aria-label="Operators">
       <${Stateful} state=${state} subject="operators" again=${again}>
         ${(

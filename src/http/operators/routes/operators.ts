@@ -1,24 +1,59 @@
 import * as Type from 'typebox/type';
 import {
   changeOperator,
+  type Invitation,
   institutionOf,
+  inviteAgain,
+  inviteOperator,
   listOperators,
   type OperatorRole,
   rightsOf,
 } from '../../../operators/index.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { flag, moment, oneOf, optional, reason, roles, shape, text, texts } from '../shapes.ts';
+import {
+  body,
+  flag,
+  moment,
+  oneOf,
+  optional,
+  orNull,
+  reason,
+  roles,
+  shape,
+  text,
+  texts,
+  withReason,
+} from '../shapes.ts';
 
 const statuses = ['INVITED', 'ACTIVE', 'SUSPENDED', 'ENDED'] as const;
 
 const Operator = shape({
   operatorId: text,
   name: text,
+  email: orNull(text),
   roles: texts,
   status: oneOf(statuses),
   source: oneOf(['INVITATION', 'PROVIDER', 'DEMO']),
   createdAt: moment,
 });
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[^\\p{C}\\s](?:[^\\p{C}]*[^\\p{C}\\s])?$',
+  description: 'Stands in the audit. Unique in the institution, look-alikes included.',
+});
+const email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s\\p{C}@]+@[^\\s\\p{C}@]+$' });
+
+const Invited = shape({
+  operator: Operator,
+  code: Type.String({ description: 'Entered at /operations/invitation. Shown once.' }),
+  expiresAt: moment,
+});
+
+function invited({ operator, code, expiresAt }: Invitation) {
+  return { operator, code, expiresAt };
+}
 
 export const operatorOperations: readonly OperatorOperation[] = [
   operatorOperation({
@@ -62,6 +97,41 @@ export const operatorOperations: readonly OperatorOperation[] = [
     summary: 'The operators of the institution with their roles.',
     response: Type.Array(Operator),
     handle: (deps, { institutionId }) => listOperators(deps, institutionId),
+  }),
+  operatorOperation({
+    operationId: 'inviteOperator',
+    method: 'POST',
+    path: '/operators',
+    right: 'operators:manage',
+    summary: 'Invite a person. The code is shown once; it is good for 72 hours and five tries.',
+    body: body({ name, email, roles, reason }),
+    response: Invited,
+    async handle(
+      deps,
+      { institutionId, body: { name: named, email: address, roles: given, reason: why }, origin },
+    ) {
+      const wanted = {
+        name: named,
+        email: address,
+        roles: given as OperatorRole[],
+        statedReason: why,
+        origin,
+      };
+      return invited(await inviteOperator(deps, institutionId, wanted));
+    },
+  }),
+  operatorOperation({
+    operationId: 'inviteOperatorAgain',
+    method: 'POST',
+    path: '/operators/{operatorId}/invitation',
+    right: 'operators:manage',
+    summary:
+      'A new code, for lost passkeys too: all of the operator’s passkeys and sessions end. Nobody invites themselves.',
+    body: withReason,
+    response: Invited,
+    async handle(deps, { institutionId, params: { operatorId }, body: { reason: statedReason }, origin }) {
+      return invited(await inviteAgain(deps, institutionId, { operatorId, statedReason, origin }));
+    },
   }),
   operatorOperation({
     operationId: 'changeOperator',

@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  findOperator,
+  type OperatorDeps,
+  originOf,
+  type SignInFrom,
+  signOut,
+} from '../../../operators/index.ts';
+import { type Html, html } from '../../../shared/text/html.ts';
+import { scriptUrl } from '../../sign-in/script.ts';
+import { styleUrl } from '../../sign-in/style.ts';
+import { requestOrigin } from '../register.ts';
+import type { SessionCookie } from '../session-cookie.ts';
+import { texts } from './texts.ts';
+
+export const paths = {
+  signIn: '/operations/sign-in',
+  demo: '/operations/sign-in/demo',
+  /** As the buttons, for a program: recipes, tests. */
+  demoSession: '/operations/v1/demo-session',
+  passkeySignIn: '/operations/sign-in/passkey',
+  signOut: '/operations/sign-out',
+  invitation: '/operations/invitation',
+  enroll: '/operations/invitation/passkey',
+  passkeys: '/operations/passkeys',
+  removePasskey: '/operations/passkeys/remove',
+} as const;
+
+/** Everything that the pages stand on. */
+export interface PageDeps {
+  readonly deps: OperatorDeps;
+  readonly cookie: SessionCookie;
+  readonly publicUrl: string;
+}
+
+export interface OperatorView {
+  readonly status?: number;
+  readonly title: string;
+  readonly body: Html;
+  /** The page loads the module of passkeys. */
+  readonly hasScript?: boolean;
+}
+
+export function sendPage(
+  reply: FastifyReply,
+  { status = 200, title, body, hasScript = false }: OperatorView,
+): FastifyReply {
+  const page = html`<!doctype html>
+<html lang="${texts.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${styleUrl}">
+${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
+</head>
+<body>
+<main>${body}
+</main>
+</body>
+</html>
+`;
+  const script = hasScript ? `script-src 'self'; require-trusted-types-for 'script'; ` : '';
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .header(
+      'content-security-policy',
+      `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    )
+    .send(page.text);
+}
+
+/** 303 turns the POST of a form into a GET. */
+export function redirectTo(reply: FastifyReply, location: string): FastifyReply {
+  return reply.code(303).header('location', location).send();
+}
+
+/** A path of this service; anything else, like another host behind two slashes, leads to the console. */
+export function targetOf(next: unknown): string {
+  const isOwn = typeof next === 'string' && /^\/(?:console|operations)(?:[/?][\w/?=&%.~-]*)?$/.test(next);
+  return isOwn ? next : '/console';
+}
+
+export function fieldsOf(request: FastifyRequest): Readonly<Record<string, string | undefined>> {
+  const given = Object.entries(Object(request.body)).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(given) as Record<string, string>;
+}
+
+export function fromOf(request: FastifyRequest): SignInFrom {
+  return { origin: requestOrigin(request), userAgent: request.headers['user-agent'] };
+}
+
+/** Ends the session of the browser, if it has one. */
+export async function leave({ deps, cookie }: PageDeps, request: FastifyRequest): Promise<void> {
+  const secret = cookie.read(request);
+  const operator = secret === undefined ? undefined : await findOperator(deps, secret).catch(() => undefined);
+  if (operator !== undefined) await signOut(deps, operator, originOf(operator, requestOrigin(request)));
+}
+
+/** Gives the browser its new session in place of the one before, also after a sign-in that an act asked for. */
+export async function enter(
+  page: PageDeps,
+  request: FastifyRequest,
+  { reply, secret, to }: { readonly reply: FastifyReply; readonly secret: string; readonly to: string },
+): Promise<FastifyReply> {
+  await leave(page, request);
+  return redirectTo(reply.header('set-cookie', page.cookie.toSet(secret)), to);
+}

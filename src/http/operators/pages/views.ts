@@ -1,0 +1,133 @@
+import {
+  demoOperators,
+  type EnrollmentPage,
+  type OwnPasskey,
+  type PasskeysPage,
+} from '../../../operators/index.ts';
+import { type Html, html } from '../../../shared/text/html.ts';
+import { type OperatorView, paths } from './page.ts';
+import { texts } from './texts.ts';
+
+interface SignIn {
+  readonly next: string;
+  readonly demos: readonly { readonly code: string; readonly name: string }[];
+  /** Undefined where no passkey works: at an address in place of a name, or over http. */
+  readonly passkey: { readonly request: string; readonly options: object } | undefined;
+  /** The same page at a name. */
+  readonly byName: string | undefined;
+  readonly isRefused?: boolean;
+}
+
+export function signInView({ next, demos, passkey, byName, isRefused = false }: SignIn): OperatorView {
+  const { signIn } = texts;
+  const body = html`<h1>${signIn.title}</h1>
+<p class="lead">${signIn.lead}</p>
+${isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
+${
+  passkey &&
+  html`<form method="post" action="${paths.passkeySignIn}" hidden data-ceremony="get" data-options="${JSON.stringify(passkey.options)}">
+<input type="hidden" name="request" value="${passkey.request}">
+<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="credential">
+<button>${signIn.passkey}</button>
+</form>
+<noscript><p class="note">${signIn.needsScript}</p></noscript>`
+}
+${byName !== undefined && html`<p><a href="${byName}">${signIn.byName}</a></p>`}
+${passkey === undefined && byName === undefined && html`<p>${texts.unsafe}</p>`}
+${demos.length > 0 && html`<p class="note">${signIn.demoOnly}</p>`}
+${demos.map((demo) => demoButtons(demo, next))}
+<p class="leave"><a href="${paths.invitation}">${signIn.invited}</a></p>`;
+  return { title: signIn.title, body, hasScript: true, status: isRefused ? 401 : 200 };
+}
+
+function demoButtons(demo: { readonly code: string; readonly name: string }, next: string): Html {
+  return html`<fieldset><legend>${demo.name}</legend>
+${demoOperators.map(
+  ({ name }) => html`<form method="post" action="${paths.demo}">
+<input type="hidden" name="institution" value="${demo.code}"><input type="hidden" name="next" value="${next}">
+<button class="quiet" name="name" value="${name}">${texts.signIn.continueAs(name)}</button></form>
+`,
+)}</fieldset>`;
+}
+
+/** Asks for the code, which stays out of addresses and so out of logs and histories. */
+export function invitationView({
+  institution,
+  refusal,
+}: {
+  readonly institution: string;
+  readonly refusal?: string | undefined;
+}): OperatorView {
+  const { invitation } = texts;
+  const body = html`<h1>${invitation.title}</h1>
+<p class="lead">${invitation.lead}</p>
+${refusal !== undefined && html`<p class="alert" role="alert">${refusal}</p>`}
+<form method="post" action="${paths.invitation}">
+<label for="institution">${invitation.institution}</label>
+<input id="institution" name="institution" value="${institution}" autocomplete="organization" autocapitalize="none" spellcheck="false" required maxlength="64"${institution === '' && html` autofocus`}>
+<label for="code">${invitation.code}</label>
+<input id="code" name="code" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" required maxlength="100"${institution !== '' && html` autofocus`}>
+<button>${invitation.submit}</button>
+</form>`;
+  return { title: invitation.title, body, status: refusal === undefined ? 200 : 422 };
+}
+
+export function enrollmentView({ institutionName, name, request, options }: EnrollmentPage): OperatorView {
+  const { enrollment } = texts;
+  const title = enrollment.title(name);
+  const body = html`<p class="brand">${institutionName}</p>
+<h1>${title}</h1>
+<p class="lead">${enrollment.lead}</p>
+${creationForm({ action: paths.enroll, request, options, submit: enrollment.submit })}`;
+  return { title, body, hasScript: true };
+}
+
+export type PasskeysOutcome = keyof typeof texts.passkeys.outcomes;
+
+export function passkeysView(
+  { name, passkeys, request, options }: PasskeysPage,
+  outcome?: PasskeysOutcome,
+): OperatorView {
+  const { passkeys: words } = texts;
+  const isRefusal = outcome === 'refused' || outcome === 'only';
+  const body = html`<h1>${words.title}</h1>
+<p class="lead">${words.lead(name)}</p>
+${outcome && html`<p class="${isRefusal ? 'alert' : 'done'}" role="${isRefusal ? 'alert' : 'status'}">${words.outcomes[outcome]}</p>`}
+${passkeys.length === 0 && html`<p>${words.none}</p>`}
+<ul class="rows">${passkeys.map(passkeyRow)}</ul>
+${options === undefined && passkeys.length > 0 && html`<p class="note">${words.full}</p>`}
+${options && creationForm({ action: paths.passkeys, request, options, submit: words.add })}
+<p class="leave"><a href="/console">${words.console}</a></p>`;
+  return { title: words.title, body, hasScript: true, status: isRefusal ? 422 : 200 };
+}
+
+function creationForm(form: {
+  readonly action: string;
+  readonly request: string;
+  readonly options: object;
+  readonly submit: string;
+}): Html {
+  const { enrollment, signIn } = texts;
+  return html`<form method="post" action="${form.action}" hidden data-ceremony="create" data-options="${JSON.stringify(form.options)}">
+<input type="hidden" name="request" value="${form.request}">
+<input type="hidden" name="credential">
+<label for="name">${enrollment.name}</label>
+<input id="name" name="name" value="${enrollment.defaultName}" autocomplete="off" required maxlength="64">
+<button>${form.submit}</button>
+</form>
+<noscript><p class="note">${signIn.needsScript}</p></noscript>`;
+}
+
+function passkeyRow({ passkeyId, name, isSynced, createdAt, lastUsedAt }: OwnPasskey): Html {
+  const { passkeys: words } = texts;
+  const used = lastUsedAt === null ? words.unused : words.used(dayOf(lastUsedAt));
+  return html`<li><form method="post" action="${paths.removePasskey}">
+<p><strong id="n-${passkeyId}">${name}</strong><br><span class="note">${isSynced ? words.synced : words.device} · ${words.added(dayOf(createdAt))} · ${used}</span></p>
+<button class="quiet" name="passkey" value="${passkeyId}" aria-describedby="n-${passkeyId}">${words.remove}</button>
+</form></li>`;
+}
+
+function dayOf(at: Date): string {
+  return at.toLocaleDateString(texts.language, { dateStyle: 'medium', timeZone: 'UTC' });
+}
