@@ -2169,11 +2169,14 @@ create table operators (
   provider_subject  text collate "C",
   created_at        timestamp with time zone not null,
   email             text,
+  provider_issuer   text collate "C",
   constraint operators_pkey PRIMARY KEY (institution_id, operator_id),
   constraint operators_email_check CHECK (length(email) >= 3 AND length(email) <= 254 AND email ~ '^[^[:space:][:cntrl:]@]+@[^[:space:][:cntrl:]@]+$'::text),
   constraint operators_invited_by_address CHECK (source <> 'INVITATION'::text OR email IS NOT NULL),
   constraint operators_name_check CHECK (length(name) >= 1 AND length(name) <= 128 AND name = btrim(name) AND name !~ '[[:cntrl:]\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]'::text),
   constraint operators_operator_id_check CHECK (operator_id ~ '^[0-9a-f-]{36}$'::text),
+  constraint operators_provider_issuer CHECK ((source = 'PROVIDER'::text) = (provider_issuer IS NOT NULL)),
+  constraint operators_provider_issuer_check CHECK (length(provider_issuer) >= 1 AND length(provider_issuer) <= 2048),
   constraint operators_provider_subject CHECK ((source = 'PROVIDER'::text) = (provider_subject IS NOT NULL)),
   constraint operators_provider_subject_check CHECK (length(provider_subject) >= 1 AND length(provider_subject) <= 255),
   constraint operators_roles_check CHECK (cardinality(roles) >= 1 AND cardinality(roles) <= 5 AND roles <@ ARRAY['viewer'::text, 'teller'::text, 'approver'::text, 'administrator'::text, 'auditor'::text]),
@@ -2181,7 +2184,7 @@ create table operators (
   constraint operators_status_check CHECK (status = ANY (ARRAY['INVITED'::text, 'ACTIVE'::text, 'SUSPENDED'::text, 'ENDED'::text]))
 );
 CREATE UNIQUE INDEX operators_by_email ON operators USING btree (institution_id, lower(email)) WHERE ((email IS NOT NULL) AND (status <> 'ENDED'::text));
-CREATE UNIQUE INDEX operators_by_subject ON operators USING btree (institution_id, provider_subject) WHERE (provider_subject IS NOT NULL);
+CREATE UNIQUE INDEX operators_by_subject ON operators USING btree (institution_id, provider_issuer, provider_subject) WHERE (provider_subject IS NOT NULL);
 comment on table operators is 'The persons who run an institution, with their roles. A row stays for the audit; the person ends.';
 comment on column operators.name is 'Under which acts stand in the audit. Dual control compares it, so it is unique in the institution, look-alikes included.';
 comment on column operators.roles is 'Each role has the rights of src/operators/access/rights.ts.';
@@ -2189,6 +2192,7 @@ comment on column operators.status is 'INVITED has not signed in yet. ENDED is f
 comment on column operators.source is 'PROVIDER: the roles are those of the last sign-in at the institution''s OpenID provider. DEMO: a button of the demo.';
 comment on column operators.provider_subject is 'The claim sub of the OpenID provider.';
 comment on column operators.email is 'The address that the institution has of the person. No message goes there.';
+comment on column operators.provider_issuer is 'The provider that gave the subject: another one may give the same to another person.';
 
 create table operator_sessions (
   institution_id    integer not null,
@@ -2419,6 +2423,39 @@ comment on column operator_passkeys.place is 'One of the operator''s ten.';
 comment on column operator_passkeys.public_key is 'COSE key (RFC 9052).';
 comment on column operator_passkeys.sign_count is 'The last signature counter; 0 from authenticators that have none.';
 comment on column operator_passkeys.is_synced is 'Its maker copies it among the person''s devices, so it is no proof of one device.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- operator providers
+
+create table operator_providers (
+  institution_id  integer not null,
+  issuer          text collate "C" not null,
+  client_id       text collate "C" not null,
+  sealed_secret   bytea,
+  scope           text collate "C" not null,
+  group_claim     text collate "C" not null,
+  may_be_inside   boolean not null,
+  constraint operator_providers_pkey PRIMARY KEY (institution_id),
+  constraint operator_providers_client_id_check CHECK (length(client_id) >= 1 AND length(client_id) <= 255),
+  constraint operator_providers_group_claim_check CHECK (length(group_claim) >= 1 AND length(group_claim) <= 255),
+  constraint operator_providers_issuer_check CHECK (length(issuer) >= 1 AND length(issuer) <= 2048),
+  constraint operator_providers_scope_check CHECK (scope ~ '(^| )openid( |$)'::text AND length(scope) <= 1024),
+  constraint operator_providers_sealed_secret_check CHECK (length(sealed_secret) >= 29 AND length(sealed_secret) <= 4096)
+);
+comment on table operator_providers is 'The OpenID provider at which an institution''s operators sign in.';
+comment on column operator_providers.sealed_secret is 'The client secret, sealed under SECRET_KEY. Null: private_key_jwt with the service''s signing key.';
+comment on column operator_providers.may_be_inside is 'The operators of the service said that its addresses are inside their network.';
+
+create table operator_provider_groups (
+  institution_id  integer not null,
+  group_name      text collate "C" not null,
+  role            text not null,
+  constraint operator_provider_groups_pkey PRIMARY KEY (institution_id, group_name, role),
+  constraint operator_provider_groups_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES operator_providers(institution_id),
+  constraint operator_provider_groups_group_name_check CHECK (length(group_name) >= 1 AND length(group_name) <= 255),
+  constraint operator_provider_groups_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'teller'::text, 'approver'::text, 'administrator'::text, 'auditor'::text]))
+);
+comment on table operator_provider_groups is 'The roles of each group of the provider. A person without one is refused.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -5482,6 +5519,14 @@ alter table operator_passkeys enable row level security, force row level securit
 create policy institution on operator_passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on operator_passkeys for select to sharedraft_backup using (true);
 
+alter table operator_providers enable row level security, force row level security;
+create policy institution on operator_providers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_providers for select to sharedraft_backup using (true);
+
+alter table operator_provider_groups enable row level security, force row level security;
+create policy institution on operator_provider_groups using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_provider_groups for select to sharedraft_backup using (true);
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
 
@@ -5579,7 +5624,7 @@ grant insert, select, update on hashing_key to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
 grant delete, insert, select on passkey_challenges to sharedraft_service;
-grant insert (email), insert, select, update (roles, status) on operators to sharedraft_service;
+grant insert (email, provider_issuer), insert, select, update (roles, status) on operators to sharedraft_service;
 grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
@@ -5591,3 +5636,5 @@ grant insert, select on transfer_screenings to sharedraft_service;
 grant insert, select on transfer_sign_ins to sharedraft_service;
 grant delete, insert, select, update (selector, secret_hash, failed_tries, expires_at) on operator_invitations to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on operator_passkeys to sharedraft_service;
+grant delete, insert, select, update (issuer, client_id, sealed_secret, scope, group_claim, may_be_inside) on operator_providers to sharedraft_service;
+grant delete, insert, select on operator_provider_groups to sharedraft_service;

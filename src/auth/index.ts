@@ -61,6 +61,7 @@ export { openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { resealKeys } from './keys/reseal-keys.ts';
 export { openText, sealText } from './keys/sealed-text.ts';
+export { signJwt } from './keys/sign-jwt.ts';
 export { jwksMaxAgeSeconds, type Rotation, SigningKeys } from './keys/signing-keys.ts';
 export { DecryptionError, Vault } from './keys/vault.ts';
 export { runAuthMaintenance } from './maintenance.ts';

@@ -1,6 +1,6 @@
 /**
  * The operators of an institution, with their roles and sessions, and their acts and views that join several modules. The command line and
- * /operations/v1 call the same. Owns operators with their invitations, passkeys and sessions; an act writes everything else through the modules
+ * /operations/v1 call the same. Owns operators with their invitations, passkeys, provider and sessions; an act writes everything else through the modules
  * that own it.
  *
  * Invariants: an act leaves an audit entry in its own transaction; an act that changes nothing leaves none; a view of members' data
@@ -80,6 +80,19 @@ export {
 } from './passkeys/own-passkeys.ts';
 export type { OwnPasskey } from './passkeys/passkey-queries.ts';
 export { signInWithPasskey, startPasskeySignIn } from './passkeys/sign-in.ts';
+export {
+  findOperatorProvider,
+  type OperatorProvider,
+  removeOperatorProvider,
+  setOperatorProvider,
+} from './provider/configure-provider.ts';
+export type { GroupRoles } from './provider/provider-queries.ts';
+export {
+  callbackPath,
+  finishProviderSignIn,
+  redirectUriOf,
+  startProviderSignIn,
+} from './provider/sign-in.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
 export { readTransfer } from './transfers/read-transfer.ts';
 export { searchTransfers } from './transfers/search-transfers.ts';

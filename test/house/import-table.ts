@@ -190,7 +190,7 @@ export const packageHomes: Readonly<Record<string, string>> = {
   pg: 'storage embedded-postgres',
   fastify: 'http',
   commander: 'cli main',
-  jose: 'auth',
+  jose: 'auth operators',
   'xml-crypto': 'auth',
   '@xmldom/xmldom': 'auth',
   '@node-rs/argon2': 'auth',

@@ -39,6 +39,7 @@ const ofForm = new Set([
   'hashing_key_sealed_key_check',
   'import_runs_institution_id_key',
   'limit_keys_limit_key_check',
+  'operator_providers_sealed_secret_check',
   'outbox_epoch_check',
   'reconcile_runs_findings_check',
   'signing_keys_algorithm_check',

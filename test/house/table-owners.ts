@@ -62,6 +62,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   operator_sessions: { owner: 'operators' },
   operator_invitations: { owner: 'operators' },
   operator_passkeys: { owner: 'operators' },
+  operator_providers: { owner: 'operators' },
+  operator_provider_groups: { owner: 'operators' },
 
   reconcile_runs: { owner: 'reconciliation' },
 

@@ -108,6 +108,8 @@ export const auditActions = [
   'operator.added',
   'operator.invited',
   'operator.passkey_added',
+  'operator.provider_changed',
+  'operator.provider_removed',
   'operator.passkey_removed',
   'operator.changed',
   'operator.signed_in',

@@ -3,7 +3,7 @@ import { Problem } from '../../shared/problem.ts';
 import { valuesOf } from '../sign-in/cookies.ts';
 
 /**
- * The cookie of an operator's session. Over https its name begins with `__Host-`, so that no other host of the same domain can plant one
+ * The cookie of an operator's session, or of a sign-in that is under way at a provider. Over https its name begins with `__Host-`, so that no other host of the same domain can plant one
  * (RFC 6265bis section 4.1.3). Over http, which is for a demo on the same machine, browsers refuse that prefix.
  */
 export class SessionCookie {
@@ -11,9 +11,9 @@ export class SessionCookie {
   readonly #attributes: string;
   readonly #origin: string;
 
-  constructor(publicUrl: string) {
+  constructor(publicUrl: string, name: 'operator' | 'operator-flow' = 'operator') {
     const isSecure = publicUrl.startsWith('https:');
-    this.#name = `${isSecure ? '__Host-' : ''}operator`;
+    this.#name = `${isSecure ? '__Host-' : ''}${name}`;
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
     this.#origin = new URL(publicUrl).origin;
   }

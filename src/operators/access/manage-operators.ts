@@ -50,6 +50,12 @@ export async function changeOperator(
         'An invited operator has nothing to suspend. End the invitation instead.',
       );
     }
+    if (roles !== undefined && before.source === 'PROVIDER') {
+      throw new Problem(
+        'act_refused',
+        'The groups at the provider give this operator roles, at each sign-in. Change them there.',
+      );
+    }
     const after = { ...before, roles: roles ?? before.roles, status: status ?? before.status };
     const { before: old, after: now } = whatChanged<object>(
       { roles: before.roles, status: before.status },

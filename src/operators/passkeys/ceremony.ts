@@ -20,7 +20,7 @@ const pageMillis = 10 * 60_000;
 /** The vault's purpose. Pages of members have another, so a challenge of theirs counts nowhere here. */
 const purpose = 'operator page';
 
-/** The hidden field of a page. The challenge travels in it, sealed (ADR 50). */
+/** The hidden field of a page, or a cookie. The challenge travels in it, sealed (ADR 50). */
 export type OperatorPage = { readonly expiresAtMillis: number; readonly challenge: string } & (
   | { readonly kind: 'sign_in' }
   | {
@@ -31,6 +31,16 @@ export type OperatorPage = { readonly expiresAtMillis: number; readonly challeng
       readonly selector: string;
     }
   | { readonly kind: 'passkeys'; readonly sessionId: string }
+  | {
+      /** A cookie; the challenge is the state of the request to the provider. */
+      readonly kind: 'provider';
+      readonly institutionId: InstitutionId;
+      readonly issuer: string;
+      readonly nonce: string;
+      readonly verifier: string;
+      readonly maxAgeSeconds: number;
+      readonly next: string;
+    }
 );
 
 type Facts<Page> = Page extends OperatorPage ? Omit<Page, 'challenge' | 'expiresAtMillis'> : never;

@@ -4,12 +4,13 @@ import { listInstitutions } from '../../institutions/index.ts';
 import { resealScreeningSecrets } from '../../screening/index.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { firstKeyPlace, resealWebhookKeys } from '../../webhooks/index.ts';
+import { resealProviderSecret } from '../provider/reseal-provider-secret.ts';
 import { selectPendingCodes } from './code-queries.ts';
 
 export interface SealedSecrets {
-  /** Keys of the service, of webhooks and of screening that were sealed under SECRET_KEY_OTHER. */
+  /** Keys of the service, of webhooks, of screening and of operators' providers that were sealed under SECRET_KEY_OTHER. */
   readonly keys: number;
-  /** Keys of webhooks and of screening that neither key opens, since a SECRET_KEY was lost. */
+  /** Those of institutions that neither key opens, since a SECRET_KEY was lost. */
   readonly lost: number;
   /** The expiry of the last one-time code under SECRET_KEY_OTHER. Codes are not sealed again: they end within days. */
   readonly codesUntil: Date | undefined;
@@ -51,8 +52,9 @@ async function walkSecrets(deps: ResealDeps, origin: Origin | undefined): Promis
   for (const { institutionId } of await database.directory(listInstitutions)) {
     const walked = await walkWebhookKeys(deps, institutionId, origin);
     const screened = await walkScreening(deps, institutionId, origin);
-    keys += walked.resealed + screened.resealed;
-    lost += walked.lost + screened.lost;
+    const provided = await walkProvider(deps, institutionId, origin);
+    keys += walked.resealed + screened.resealed + provided.resealed;
+    lost += walked.lost + screened.lost + provided.lost;
     const until = await lastOtherCode(deps, institutionId);
     if (until !== undefined && (codesUntil === undefined || until > codesUntil)) codesUntil = until;
   }
@@ -107,6 +109,22 @@ async function walkScreening(
     if (write && walked.resealed > 0) {
       const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
       await appendAudit(tx, { ...entry, after: { screeningSecrets: walked.resealed } }, clock());
+    }
+    return walked;
+  });
+}
+
+async function walkProvider(
+  { database, vault, clock }: ResealDeps,
+  institutionId: InstitutionId,
+  origin: Origin | undefined,
+): Promise<{ readonly resealed: number; readonly lost: number }> {
+  const write = origin !== undefined;
+  return within({ database, institutionId, write }, async (tx) => {
+    const walked = await resealProviderSecret(tx, vault, { write });
+    if (write && walked.resealed > 0) {
+      const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
+      await appendAudit(tx, { ...entry, after: { operatorProviderSecrets: walked.resealed } }, clock());
     }
     return walked;
   });

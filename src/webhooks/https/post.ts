@@ -19,7 +19,7 @@ export interface Posted {
   readonly durationMillis: number;
 }
 
-/** An outcome with the response as it came, at most 4 KB of it. */
+/** An outcome with the response as it came, up to the limit of the request. */
 interface Reply extends Posted {
   readonly body: Buffer;
 }
@@ -28,12 +28,16 @@ export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Default: POST. */
+  readonly method?: 'GET' | 'POST';
   /** Default: 15 seconds. */
   readonly deadlineMillis?: number;
+  /** Default: 4 KB. The rest of a longer response is not read. */
+  readonly mostBytes?: number;
 }
 
 const defaultDeadlineMillis = 15_000;
-const mostResponseBytes = 4_096;
+const usuallyMostBytes = 4_096;
 const keptResponseBytes = 256;
 
 /** Node looks up no literal, so those are refused beforehand. Addresses are checked at each connection, not at registration. */
@@ -73,11 +77,12 @@ export class Sender {
     this.#agents.https.destroy();
   }
 
-  /** Never rejects. Follows no redirect, and reads at most 4 KB of the response. */
+  /** Never rejects, and follows no redirect. */
   async post(post: Post): Promise<Reply> {
     const url = URL.parse(post.url);
     if (!seams.delivery.hasSubscribers || url === null) return this.#send(post);
-    const message: DeliveryMessage = { kind: this.#kind, method: 'POST', url, headers: {} };
+    const { method = 'POST' } = post;
+    const message: DeliveryMessage = { kind: this.#kind, method, url, headers: {} };
     return seams.delivery.tracePromise(async () => {
       const posted = await this.#send({ ...post, headers: { ...post.headers, ...message.headers } });
       const { status, error: outcome = 'accepted', durationMillis } = posted;
@@ -87,7 +92,8 @@ export class Sender {
   }
 
   #send(post: Post, isRepeated = false): Promise<Reply> {
-    const { url, headers, body, deadlineMillis = defaultDeadlineMillis } = post;
+    const { url, headers, body, method = 'POST' } = post;
+    const { deadlineMillis = defaultDeadlineMillis, mostBytes = usuallyMostBytes } = post;
     const started = performance.now();
     const ended = (part: Partial<Reply>): Reply => ({
       status: undefined,
@@ -103,7 +109,7 @@ export class Sender {
     const isSecure = url.startsWith('https:');
     return new Promise((resolve) => {
       const request = (isSecure ? https : http).request(url, {
-        method: 'POST',
+        method,
         agent: isSecure ? this.#agents.https : this.#agents.http,
         lookup: this.#lookup,
         headers: {
@@ -140,9 +146,9 @@ export class Sender {
           });
         };
         response.on('data', (chunk: Buffer) => {
-          chunks.push(chunk.subarray(0, mostResponseBytes - bytes));
+          chunks.push(chunk.subarray(0, mostBytes - bytes));
           bytes += chunk.length;
-          if (bytes >= mostResponseBytes) response.destroy();
+          if (bytes >= mostBytes) response.destroy();
         });
         response.on('end', finish);
         // The status has come, and counts. Only the deadline makes an unfinished response a failure.

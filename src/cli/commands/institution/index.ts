@@ -11,10 +11,11 @@ import { type InstitutionRun, say, withContext, withInstitution } from '../../co
 import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
 import { calendar } from './calendar.ts';
 import { create } from './create.ts';
+import { operatorsProvider } from './operators-provider.ts';
 import { readSettings, type SettingOptions, withSettings } from './settings.ts';
 
 export function institutionCommands(): Command[] {
-  return [list(), create(), show(), settings(), calendar()];
+  return [list(), create(), show(), settings(), calendar(), operatorsProvider()];
 }
 
 function list(): Command {

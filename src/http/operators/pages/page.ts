@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
+  callbackPath,
   findOperator,
   type OperatorDeps,
   originOf,
+  type SignedInOperator,
   type SignInFrom,
   signOut,
 } from '../../../operators/index.ts';
@@ -19,6 +21,8 @@ export const paths = {
   /** As the buttons, for a program: recipes, tests. */
   demoSession: '/operations/v1/demo-session',
   passkeySignIn: '/operations/sign-in/passkey',
+  providerSignIn: '/operations/sign-in/provider',
+  callback: `${callbackPath}/{institution}`,
   signOut: '/operations/sign-out',
   invitation: '/operations/invitation',
   enroll: '/operations/invitation/passkey',
@@ -39,11 +43,13 @@ export interface OperatorView {
   readonly body: Html;
   /** The page loads the module of passkeys. */
   readonly hasScript?: boolean;
+  /** The browser goes on there by itself. A redirect of a form would need the address in `form-action`. */
+  readonly goesTo?: string;
 }
 
 export function sendPage(
   reply: FastifyReply,
-  { status = 200, title, body, hasScript = false }: OperatorView,
+  { status = 200, title, body, hasScript = false, goesTo }: OperatorView,
 ): FastifyReply {
   const page = html`<!doctype html>
 <html lang="${texts.language}">
@@ -53,6 +59,7 @@ export function sendPage(
 <title>${title}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleUrl}">
+${goesTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${goesTo}">`}
 ${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
 </head>
 <body>
@@ -92,11 +99,19 @@ export function fromOf(request: FastifyRequest): SignInFrom {
   return { origin: requestOrigin(request), userAgent: request.headers['user-agent'] };
 }
 
-/** Ends the session of the browser, if it has one. */
-export async function leave({ deps, cookie }: PageDeps, request: FastifyRequest): Promise<void> {
+/** The operator whom the browser's cookie signs in. */
+export async function operatorOf(
+  { deps, cookie }: PageDeps,
+  request: FastifyRequest,
+): Promise<SignedInOperator | undefined> {
   const secret = cookie.read(request);
-  const operator = secret === undefined ? undefined : await findOperator(deps, secret).catch(() => undefined);
-  if (operator !== undefined) await signOut(deps, operator, originOf(operator, requestOrigin(request)));
+  return secret === undefined ? undefined : findOperator(deps, secret).catch(() => undefined);
+}
+
+/** Ends the session of the browser, if it has one. */
+export async function leave(page: PageDeps, request: FastifyRequest): Promise<void> {
+  const operator = await operatorOf(page, request);
+  if (operator !== undefined) await signOut(page.deps, operator, originOf(operator, requestOrigin(request)));
 }
 
 /** Gives the browser its new session in place of the one before, also after a sign-in that an act asked for. */

@@ -1,12 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import {
-  listDemoInstitutions,
-  type OperatorDeps,
-  signInWithPasskey,
-  startPasskeySignIn,
-} from '../../../operators/index.ts';
+import { listDemoInstitutions, type OperatorDeps, signInWithPasskey } from '../../../operators/index.ts';
 import { bodyParsers } from '../../request/body/body-parsers.ts';
-import { addressByName, isSafeOrigin } from '../../sign-in/origins.ts';
 import { SessionCookie } from '../session-cookie.ts';
 import { beginDemo, isOnThisMachine } from './demo.ts';
 import { registerInvitationPages } from './invitation-pages.ts';
@@ -22,7 +16,9 @@ import {
   targetOf,
 } from './page.ts';
 import { registerPasskeyPages } from './passkey-pages.ts';
-import { signInView } from './views.ts';
+import { registerProviderPages } from './provider-pages.ts';
+import { signInPage } from './sign-in-page.ts';
+import { texts } from './texts.ts';
 
 /** The methods of the pages, for the other methods' refusals. */
 export const operatorPages: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[] = [
@@ -30,6 +26,8 @@ export const operatorPages: readonly { readonly method: 'GET' | 'POST'; readonly
   { method: 'POST', path: paths.demo },
   { method: 'POST', path: paths.demoSession },
   { method: 'POST', path: paths.passkeySignIn },
+  { method: 'POST', path: paths.providerSignIn },
+  { method: 'GET', path: paths.callback },
   { method: 'POST', path: paths.signOut },
   { method: 'GET', path: paths.invitation },
   { method: 'POST', path: paths.invitation },
@@ -48,6 +46,7 @@ export function registerOperatorPages(app: FastifyInstance, deps: OperatorDeps, 
     const json = 'application/json';
     scope.addContentTypeParser(json, { parseAs: 'buffer' }, bodyParsers[json]);
     registerSignInPages(scope, page);
+    registerProviderPages(scope, page);
     registerInvitationPages(scope, page);
     registerPasskeyPages(scope, page);
   });
@@ -58,18 +57,15 @@ function registerSignInPages(scope: FastifyInstance, page: PageDeps): void {
   scope.get(paths.signIn, async (request, reply) => {
     const { next } = request.query as { next?: unknown };
     const demos = isOnThisMachine(request, publicUrl) ? await listDemoInstitutions(deps) : [];
-    const byName = addressByName(publicUrl, request);
-    const hasPasskeys = byName === undefined && isSafeOrigin(publicUrl);
-    const passkey = hasPasskeys ? startPasskeySignIn(deps) : undefined;
-    return sendPage(reply, signInView({ next: targetOf(next), demos, passkey, byName }));
+    return sendPage(reply, await signInPage(page, request, { next, demos }));
   });
   scope.post(paths.passkeySignIn, async (request, reply) => {
     cookie.refuseForeign(request);
     const { request: sealed = '', credential = '', next } = fieldsOf(request);
     const secret = await signInWithPasskey(deps, { request: sealed, credential }, fromOf(request));
     if (secret !== undefined) return enter(page, request, { reply, secret, to: targetOf(next) });
-    const again = { demos: [], passkey: startPasskeySignIn(deps), byName: undefined, isRefused: true };
-    return sendPage(reply, signInView({ ...again, next: targetOf(next) }));
+    const refusal = { status: 401, text: texts.signIn.refused } as const;
+    return sendPage(reply, await signInPage(page, request, { next, refusal }));
   });
   scope.post(paths.demo, async (request, reply) => {
     cookie.refuseForeign(request);

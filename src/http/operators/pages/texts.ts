@@ -8,9 +8,21 @@ export const texts = {
     byName: 'Sign in with a passkey at localhost',
     needsScript: 'A passkey needs JavaScript.',
     refused: 'This passkey does not sign in here, or the page had expired. Try again.',
+    byProvider: 'Sign in with your account at the institution',
+    institution: 'Short name of the institution',
+    provider: 'Continue',
+    noProvider:
+      'There is no provider that responds for this institution. Check the short name, or try again later.',
+    refusedByProvider:
+      'Your institution did not vouch for this sign-in, or you have no role here. Ask its administrator.',
     invited: 'Invited? Enter your code',
     continueAs: (name: string) => `Continue as ${name}`,
     demoOnly: 'These buttons exist in a demo on this machine only.',
+  },
+  leaving: {
+    title: 'On to your institution',
+    lead: 'Your institution asks you to sign in.',
+    link: 'Continue',
   },
   invitation: {
     title: 'Enter your invitation',

@@ -15,14 +15,23 @@ interface SignIn {
   readonly passkey: { readonly request: string; readonly options: object } | undefined;
   /** The same page at a name. */
   readonly byName: string | undefined;
-  readonly isRefused?: boolean;
+  readonly refusal?: { readonly status: 401 | 422; readonly text: string } | undefined;
+  /** The short name, as far as it is known. */
+  readonly institution?: string;
 }
 
-export function signInView({ next, demos, passkey, byName, isRefused = false }: SignIn): OperatorView {
+export function signInView({
+  next,
+  demos,
+  passkey,
+  byName,
+  refusal,
+  institution = '',
+}: SignIn): OperatorView {
   const { signIn } = texts;
   const body = html`<h1>${signIn.title}</h1>
 <p class="lead">${signIn.lead}</p>
-${isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
+${refusal && html`<p class="alert" role="alert">${refusal.text}</p>`}
 ${
   passkey &&
   html`<form method="post" action="${paths.passkeySignIn}" hidden data-ceremony="get" data-options="${JSON.stringify(passkey.options)}">
@@ -31,14 +40,30 @@ ${
 <input type="hidden" name="credential">
 <button>${signIn.passkey}</button>
 </form>
-<noscript><p class="note">${signIn.needsScript}</p></noscript>`
+<noscript><p class="note">${signIn.needsScript}</p></noscript>
+<details${institution !== '' && html` open`}><summary>${signIn.byProvider}</summary>
+<form method="post" action="${paths.providerSignIn}">
+<input type="hidden" name="next" value="${next}">
+<label for="institution">${signIn.institution}</label>
+<input id="institution" name="institution" value="${institution}" autocomplete="organization" autocapitalize="none" spellcheck="false" required maxlength="64">
+<button class="quiet">${signIn.provider}</button>
+</form></details>`
 }
 ${byName !== undefined && html`<p><a href="${byName}">${signIn.byName}</a></p>`}
 ${passkey === undefined && byName === undefined && html`<p>${texts.unsafe}</p>`}
 ${demos.length > 0 && html`<p class="note">${signIn.demoOnly}</p>`}
 ${demos.map((demo) => demoButtons(demo, next))}
 <p class="leave"><a href="${paths.invitation}">${signIn.invited}</a></p>`;
-  return { title: signIn.title, body, hasScript: true, status: isRefused ? 401 : 200 };
+  return { title: signIn.title, body, hasScript: true, status: refusal?.status ?? 200 };
+}
+
+/** Leads to the provider. */
+export function leavingView(location: string): OperatorView {
+  const { leaving } = texts;
+  const body = html`<h1>${leaving.title}</h1>
+<p class="lead">${leaving.lead}</p>
+<p><a href="${location}">${leaving.link}</a></p>`;
+  return { title: leaving.title, body, goesTo: location };
 }
 
 function demoButtons(demo: { readonly code: string; readonly name: string }, next: string): Html {
