@@ -134,6 +134,7 @@ function install() {
   }
   const made = path.join(lock, 'node_modules');
   linkNode(made);
+  checkLibraries(path.join(made, '.bin', 'node'));
   writeFileSync(path.join(made, '.sharedraft-setup'), wantedNote(all ? 'development' : 'production'));
   takePlace(made);
 }
@@ -167,6 +168,17 @@ function linkNode(tree) {
     if (/EACCES|EPERM|EROFS/.test(error.code)) failUnwritable();
     throw error;
   }
+}
+
+/** Minimal systems lack a library that Node 26 needs; the loader's own message does not name its package. */
+function checkLibraries(node) {
+  const { stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  const [, library] = /loading shared libraries: (\S+?):/.exec(stderr ?? '') ?? [];
+  if (library === undefined) return;
+  const install = library.startsWith('libatomic')
+    ? 'install it (Debian and Ubuntu: apt-get install libatomic1; Fedora: dnf install libatomic)'
+    : 'install the package that has it';
+  fail(`This machine lacks the library ${library}, which Node needs: ${install}, then try again.`);
 }
 
 function takeLock() {

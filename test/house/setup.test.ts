@@ -162,6 +162,27 @@ test('setup fails with a message if there is no Node for the machine', async () 
   }
 });
 
+test('setup names the package of a library that Node lacks', async () => {
+  const node = `node_modules/${ourNode}/bin/node`;
+  const loader =
+    '#!/bin/sh\necho "node: error while loading shared libraries: libatomic.so.1: cannot open" >&2\nexit 127\n';
+  const { folder, setup, runs } = await aCheckout(`${installs([node])}
+    writeFileSync('${node}', ${JSON.stringify(loader)}, { mode: 0o755 });
+    (await import('node:fs')).chmodSync('${node}', 0o755);`);
+  const { code, output } = await setup();
+  assert.equal(code, 1);
+  assert.match(
+    output,
+    /lacks the library libatomic\.so\.1, which Node needs: install it \(Debian.*libatomic1/,
+  );
+  assert.equal(
+    (await readdir(folder)).includes('node_modules'),
+    false,
+    'nothing is installed that cannot run',
+  );
+  assert.equal((await runs()).length, 1);
+});
+
 test('setup finishes and reports after Ctrl-C, and leaves no lock', async () => {
   const ends = [
     `process.kill(process.pid, 'SIGINT')`,
