@@ -47,7 +47,13 @@ async function healthCheckingProxy(upstreams: readonly string[], lookMillis: num
 test('fails no request behind a proxy that polls /readyz when a process stops after its delay', async () => {
   const environment = { SHUTDOWN_DELAY_SECONDS: '1' };
   await using stays = await startTestService({ environment });
-  await using stops = await startTestService({ environment, beside: stays });
+  const logged: string[] = [];
+  const logStream = { write: (line: string) => void logged.push(line) };
+  await using stops = await startTestService({
+    environment: { ...environment, LOG_LEVEL: 'info' },
+    beside: stays,
+    logStream,
+  });
   await using proxy = await healthCheckingProxy([stays.address, stops.address], 100);
   let isOver = false;
   const statuses = new Map<number, number>();
@@ -66,4 +72,10 @@ test('fails no request behind a proxy that polls /readyz when a process stops af
   await Promise.all(load);
   assert.deepEqual([...statuses.keys()], [200]);
   assert.equal(proxy.ready(), 1);
+  assert.ok(logged.some((line) => line.includes('"code":"shutting_down"')));
+  assert.deepEqual(
+    logged.filter((line) => line.includes('"level":50')),
+    [],
+    'a stop that was asked for is no error',
+  );
 });

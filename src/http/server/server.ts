@@ -489,7 +489,8 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     request.log.debug({ event: 'token_refused', reason: reason ?? problem.detail }, 'token refused');
   }
   const response = problemResponse(problem, request.id);
-  if (response.status >= 500)
+  // A process that is told to stop reports it to its proxy each second; that is no failure.
+  if (response.status >= 500 && problem.code !== 'shutting_down')
     request.log.error(
       { code: problem.code, ...request.failure, error: describeError(problem) },
       problem.detail,
