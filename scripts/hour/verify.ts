@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { asSuperuser } from '../../test/support/postgres.ts';
+import { exitOf } from '../../test/support/processes.ts';
+import type { Databases } from './databases.ts';
+import type { Load } from './load.ts';
+
+/** Compares every order with the books, prints the figures of each phase, and runs reconcile and the audit's verification. */
+export async function verify({
+  root,
+  environment,
+  load,
+  databases,
+  say,
+}: {
+  readonly root: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly load: Load;
+  readonly databases: Databases;
+  readonly say: (text: string) => void;
+}): Promise<boolean> {
+  for (const [phase, { statuses, millis, seconds }] of load.phases) {
+    const sorted = millis.toSorted((one, other) => one - other);
+    const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
+    const counts = [...statuses].map(([status, count]) => `${status}: ${count}`).join(', ');
+    say(
+      `${phase} (${Math.round(seconds)} s): ${counts}; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`,
+    );
+  }
+  const stored = await asSuperuser(databases.connection, async (client) => {
+    const { rows } = await client.query<{ id: string; status: string; entries: number }>(
+      `select t.transfer_id as id, t.status, count(e.*)::integer as entries
+       from transfers t left join entries e
+         on e.institution_id = t.institution_id and e.posting_key = t.transfer_key and e.kind = 'TRANSFER'
+       where t.transfer_id like 'hour-%' group by t.institution_id, t.transfer_id, t.status`,
+    );
+    return rows;
+  });
+  const entriesOf = new Map(stored.map(({ id, status, entries }) => [id, { status, entries }]));
+  const lost = [...load.outcomes].filter(
+    ([id, status]) => status !== 422 && entriesOf.get(id)?.status !== 'COMPLETED',
+  );
+  const doubled = stored.filter(({ status, entries }) => status === 'COMPLETED' && entries !== 2);
+  const unasked = stored.filter(({ id }) => !load.outcomes.has(id));
+  say(
+    `${load.outcomes.size} orders, ${load.repeated} decided by a repeated request, ${load.unsent} requests not sent: ` +
+      `${lost.length} lost, ${doubled.length} doubled, ${stored.length - entriesOf.size} stored twice, ${unasked.length} never ordered`,
+  );
+  const isWhole = lost.length + doubled.length + unasked.length === 0 && stored.length === entriesOf.size;
+  const reconciled = await command('reconcile');
+  let isVerified = true;
+  // Each institution has chains of its own; the first few stand for all.
+  for (const institution of ['bench', 'bench-1', 'bench-2']) {
+    isVerified &&= await command('audit', 'verify', '--institution', institution);
+  }
+  return isWhole && reconciled && isVerified;
+
+  async function command(...words: string[]): Promise<boolean> {
+    const child = spawn(process.execPath, ['src/main.ts', ...words], {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const code = await exitOf(child);
+    say(`${words.join(' ')}: ${code === 0 ? 'ok' : `status ${code}: ${output.slice(-2_000)}`}`);
+    return code === 0;
+  }
+}
