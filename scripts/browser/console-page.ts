@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { pressOn } from './browser.ts';
 
 export async function signIn(page: Page, url: string, name: string, institution = 'harbor'): Promise<void> {
   await page.goto(`${url}/operations/sign-in?next=/console`);
@@ -21,4 +22,12 @@ export async function show(page: Page, url: string, address: string): Promise<vo
   await page.goto(`${url}/console#/${address}`);
   await page.reload();
   await settled(page);
+}
+
+/** An act without a mouse: its button, the reason, Enter. */
+export async function actByKeyboard(page: Page, verb: string, reason: string): Promise<void> {
+  await pressOn(page, ['button', new RegExp(`^${verb}$`)]);
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type(reason);
+  await page.keyboard.press('Enter');
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { breachesOf, openPage, sizes } from './browser.ts';
-import { settled, show, signIn } from './console-page.ts';
+import { breachesOf, openPage, pressOn, sizes } from './browser.ts';
+import { actByKeyboard, settled, show, signIn } from './console-page.ts';
 
 export interface Hook extends AsyncDisposable {
   readonly address: string;
@@ -54,27 +54,23 @@ async function send(
   if (!response.ok) throw new Error(await response.text());
 }
 
-/** An administrator sends one event again, and then those of the last day. */
+/** An administrator sends one event again by the keyboard alone, and then those of the last day. */
 export async function replayed(browser: Browser, url: string, hook: Hook): Promise<string[]> {
   const found: string[] = [];
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo administrator', 'lakeside');
-  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
-  await page.getByRole('link', { name: hook.address }).click();
+  await pressOn(page, ['link', /^Webhooks$/]);
+  await pressOn(page, ['link', hook.address]);
   await page.getByRole('heading', { name: 'Webhook', level: 1, exact: true }).waitFor();
   await settled(page);
   found.push(...(await breachesOf(page)));
   const row = page.getByRole('row', { name: /Send again/ }).first();
   const [id = ''] = /\d+-\d+-\d+/.exec((await row.textContent()) ?? '') ?? [];
-  await row.getByRole('button', { name: 'Send again' }).click();
-  await page.getByLabel('Reason').fill('The receiver lost it');
-  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+  await actByKeyboard(page, 'Send again', 'The receiver lost it');
   await page.getByText('One event is sent again.').waitFor();
   await until(() => hook.ids.filter((one) => one === id).length === 2, `event ${id} did not arrive again`);
   const before = hook.ids.length;
-  await page.getByRole('button', { name: 'Replay the last day' }).click();
-  await page.getByLabel('Reason').fill('The receiver lost its disk');
-  await page.getByRole('dialog').getByRole('button', { name: 'Replay the last day' }).click();
+  await actByKeyboard(page, 'Replay the last day', 'The receiver lost its disk');
   await page.getByText(/\d+ events are sent again/).waitFor();
   await until(() => hook.ids.length > before + 1, 'the events of the day did not arrive again');
   found.push(...faults);
