@@ -1066,34 +1066,6 @@ create type counter_state as (
 -- ---------------------------------------------------------------------------------------------------------
 -- events
 
-create table outbox (
-  institution_id     integer not null,
-  event_key          bigint not null generated always as identity,
-  xid                xid8 not null default pg_current_xact_id(),
-  epoch              integer not null default 0,
-  kind               text not null,
-  subject_key        bigint not null,
-  from_key           bigint,
-  from_seq           bigint,
-  to_key             bigint,
-  to_seq             bigint,
-  data               jsonb,
-  secret             bytea,
-  secret_expires_at  timestamp with time zone,
-  recorded_at        timestamp with time zone not null,
-  constraint outbox_pkey PRIMARY KEY (institution_id, event_key),
-  constraint outbox_epoch_check CHECK (epoch >= 0)
-);
-CREATE INDEX outbox_feed ON outbox USING btree (institution_id, epoch, xid, event_key);
-CREATE INDEX outbox_of_members ON outbox USING btree (institution_id, subject_key) WHERE (kind ~~ 'member.%'::text);
-CREATE INDEX outbox_secrets ON outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
-comment on table outbox is 'Events, each written in the commit of its change. Key order is not commit order: a reader goes by (epoch, xid, event_key) and stops below the oldest running transaction (ADR 15).';
-comment on column outbox.epoch is 'Number of event_epochs that the event belongs to.';
-comment on column outbox.subject_key is 'Key of the transfer or user.';
-comment on column outbox.from_seq is 'Number of the entry on the source account; gapless for each account.';
-comment on column outbox.to_seq is 'Number of the entry on the destination account.';
-comment on column outbox.secret is 'Sealed; deleted on delivery or expiry.';
-
 create table event_epochs (
   institution_id  integer not null,
   epoch           integer not null,
@@ -1211,6 +1183,43 @@ create type new_event as (
   secret             bytea,
   secret_expires_at  timestamp with time zone
 );
+
+create table outbox (
+  institution_id     integer not null,
+  event_key          bigint not null generated always as identity,
+  xid                xid8 not null default pg_current_xact_id(),
+  epoch              integer not null default 0,
+  kind               text not null,
+  subject_key        bigint not null,
+  from_key           bigint,
+  from_seq           bigint,
+  to_key             bigint,
+  to_seq             bigint,
+  data               jsonb,
+  secret             bytea,
+  secret_expires_at  timestamp with time zone,
+  recorded_at        timestamp with time zone not null,
+  constraint outbox_pkey PRIMARY KEY (institution_id, event_key),
+  constraint outbox_epoch_check CHECK (epoch >= 0)
+) partition by RANGE (event_key);
+CREATE INDEX outbox_feed ON outbox USING btree (institution_id, epoch, xid, event_key);
+CREATE INDEX outbox_of_members ON outbox USING btree (institution_id, subject_key) WHERE (kind ~~ 'member.%'::text);
+CREATE INDEX outbox_secrets ON outbox USING btree (institution_id, secret_expires_at) WHERE (secret IS NOT NULL);
+comment on table outbox is 'Events, each written in the commit of its change. Key order is not commit order: a reader goes by (epoch, xid, event_key) and stops below the oldest running transaction (ADR 15). Partitioned by event_key (ADR 58).';
+comment on column outbox.epoch is 'Number of event_epochs that the event belongs to.';
+comment on column outbox.subject_key is 'Key of the transfer or user.';
+comment on column outbox.from_seq is 'Number of the entry on the source account; gapless for each account.';
+comment on column outbox.to_seq is 'Number of the entry on the destination account.';
+comment on column outbox.secret is 'Sealed; deleted on delivery or expiry.';
+
+create table outbox_1 partition of outbox for values from (minvalue) to ('1000001');
+comment on table outbox_1 is 'A partition of outbox: the first events.';
+
+create table outbox_default partition of outbox default;
+comment on table outbox_default is 'A partition of outbox: events beyond every partition. It is empty while the maintenance makes partitions ahead, and loses none if it does not.';
+
+create table outbox_1000001 partition of outbox for values from ('1000001') to ('2000001');
+comment on table outbox_1000001 is 'A partition of outbox: events from 1000001 on.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- core system
@@ -2456,6 +2465,25 @@ create table operator_provider_groups (
   constraint operator_provider_groups_role_check CHECK (role = ANY (ARRAY['viewer'::text, 'teller'::text, 'approver'::text, 'administrator'::text, 'auditor'::text]))
 );
 comment on table operator_provider_groups is 'The roles of each group of the provider. A person without one is refused.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- event partitions
+
+create table event_partitions (
+  first_key  bigint not null,
+  end_key    bigint not null,
+  made_at    timestamp with time zone not null,
+  last_key   bigint not null,
+  constraint event_partitions_pkey PRIMARY KEY (first_key),
+  constraint event_partitions_end_key_key UNIQUE (end_key),
+  constraint event_partitions_first_key_check CHECK (first_key > 0),
+  constraint event_partitions_last_key_check CHECK (last_key >= 0),
+  constraint event_partitions_order CHECK (first_key < end_key)
+);
+comment on table event_partitions is 'The partitions of outbox; each is called outbox_<first_key>.';
+comment on column event_partitions.end_key is 'The first key behind the partition.';
+comment on column event_partitions.made_at is 'By the clock of the database.';
+comment on column event_partitions.last_key is 'The last event when the partition was made: with made_at, how fast events come.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -4371,6 +4399,19 @@ AS $function$
   ) mark
 $function$;
 
+CREATE OR REPLACE FUNCTION event_partition_figures(OUT keys_ahead bigint, OUT default_bytes bigint)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select greatest(0, (select max(p.end_key) from public.event_partitions p)
+                     - 1 - coalesce(pg_sequence_last_value('public.outbox_event_key_seq'), 0)),
+         pg_relation_size('public.outbox_default')
+$function$;
+revoke execute on function event_partition_figures() from public;
+grant execute on function event_partition_figures() to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -4475,6 +4516,61 @@ CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
  LANGUAGE sql
  IMMUTABLE
 RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
+
+CREATE OR REPLACE FUNCTION make_event_partitions()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  fewest constant bigint := 1000000;
+  most constant bigint := 1000000000;
+  last constant bigint := coalesce(pg_sequence_last_value('public.outbox_event_key_seq'), 0);
+  made integer := 0;
+  width bigint;
+  first bigint;
+  partition text;
+  reader text;
+begin
+  -- Another process makes them.
+  if not pg_try_advisory_xact_lock(7305105) then
+    return 0;
+  end if;
+  width := coalesce((
+    select greatest(fewest, least(most, (last - p.last_key) * 30 / extract(epoch from (now() - p.made_at) / 86400)))
+    from public.event_partitions p where p.made_at <= now() - interval '1 day'
+    order by p.made_at desc limit 1), fewest);
+  loop
+    first := (select max(p.end_key) from public.event_partitions p);
+    exit when first > last + 2 * width;
+    -- Events stand in the default partition, or are about to: the next partition begins behind them.
+    if first <= last or pg_relation_size('public.outbox_default') > 0 then
+      first := greatest(first, last + fewest);
+    end if;
+    partition := format('outbox_%s', first);
+    execute format('create table public.%I (like public.outbox including all excluding identity excluding indexes)', partition);
+    execute format('comment on table public.%I is %L', partition, format('A partition of outbox: events from %s on.', first));
+    perform bind_to_institution(partition::regclass);
+    for reader in
+      select r.rolname from pg_policy p join pg_roles r on r.oid = any (p.polroles)
+      where p.polrelid = 'public.outbox'::regclass and p.polname = 'backup'
+    loop
+      execute format('create policy backup on public.%I for select to %I using (true)', partition, reader);
+      execute format('grant select on public.%I to %I', partition, reader);
+    end loop;
+    -- Locks the default partition, which is empty, and no reader or writer of the others.
+    execute format('alter table public.outbox attach partition public.%I for values from (%s) to (%s)',
+                   partition, first, first + width);
+    insert into public.event_partitions (first_key, end_key, made_at, last_key) values (first, first + width, now(), last);
+    made := made + 1;
+  end loop;
+  return made;
+end
+$function$;
+revoke execute on function make_event_partitions() from public;
+grant execute on function make_event_partitions() to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION note_changes()
  RETURNS trigger
@@ -5094,8 +5190,6 @@ CREATE TRIGGER proposals_confirmed BEFORE UPDATE ON proposals FOR EACH ROW EXECU
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: events
 
-CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
-
 CREATE TRIGGER note_deleted AFTER DELETE ON event_epochs REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_inserted AFTER INSERT ON event_epochs REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON event_epochs FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
@@ -5104,6 +5198,8 @@ CREATE TRIGGER note_updated AFTER UPDATE ON event_epochs REFERENCING NEW TABLE A
 CREATE TRIGGER audit_entries_kept BEFORE DELETE OR UPDATE ON audit_entries FOR EACH ROW WHEN (old.chain_number IS NOT NULL) EXECUTE FUNCTION check_audit_entry_kept();
 CREATE TRIGGER audit_entries_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_id IS NOT NULL AND new.outcome = 'succeeded'::text) EXECUTE FUNCTION check_operator_acts();
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
+
+CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: core system
@@ -5179,249 +5275,17 @@ CREATE TRIGGER operator_passkeys_owner BEFORE INSERT ON operator_passkeys FOR EA
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
-alter table persons enable row level security, force row level security;
-create policy institution on persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on persons for select to sharedraft_backup using (true);
-
-alter table customers enable row level security, force row level security;
-create policy institution on customers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on customers for select to sharedraft_backup using (true);
-
-alter table customer_persons enable row level security, force row level security;
-create policy institution on customer_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on customer_persons for select to sharedraft_backup using (true);
-
-alter table users enable row level security, force row level security;
-create policy institution on users using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on users for select to sharedraft_backup using (true);
-
-alter table user_phones enable row level security, force row level security;
-create policy institution on user_phones using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on user_phones for select to sharedraft_backup using (true);
+alter table accounts enable row level security, force row level security;
+create policy institution on accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on accounts for select to sharedraft_backup using (true);
 
 alter table activations enable row level security, force row level security;
 create policy institution on activations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on activations for select to sharedraft_backup using (true);
 
-alter table email_codes enable row level security, force row level security;
-create policy institution on email_codes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on email_codes for select to sharedraft_backup using (true);
-
-alter table registration_tries enable row level security, force row level security;
-create policy institution on registration_tries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on registration_tries for select to sharedraft_backup using (true);
-
-alter table clients enable row level security, force row level security;
-create policy institution on clients using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on clients for select to sharedraft_backup using (true);
-
-alter table client_secrets enable row level security, force row level security;
-create policy institution on client_secrets using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on client_secrets for select to sharedraft_backup using (true);
-
-alter table client_keys enable row level security, force row level security;
-create policy institution on client_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on client_keys for select to sharedraft_backup using (true);
-
-alter table client_assertion_replays enable row level security, force row level security;
-create policy institution on client_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on client_assertion_replays for select to sharedraft_backup using (true);
-
-alter table identity_providers enable row level security, force row level security;
-create policy institution on identity_providers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on identity_providers for select to sharedraft_backup using (true);
-
-alter table provider_assertion_replays enable row level security, force row level security;
-create policy institution on provider_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on provider_assertion_replays for select to sharedraft_backup using (true);
-
-alter table refresh_families enable row level security, force row level security;
-create policy institution on refresh_families using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on refresh_families for select to sharedraft_backup using (true);
-
-alter table revocations enable row level security, force row level security;
-create policy institution on revocations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on revocations for select to sharedraft_backup using (true);
-
-alter table accounts enable row level security, force row level security;
-create policy institution on accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on accounts for select to sharedraft_backup using (true);
-
-alter table holders enable row level security, force row level security;
-create policy institution on holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on holders for select to sharedraft_backup using (true);
-
-alter table loans enable row level security, force row level security;
-create policy institution on loans using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on loans for select to sharedraft_backup using (true);
-
-alter table balances enable row level security, force row level security;
-create policy institution on balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on balances for select to sharedraft_backup using (true);
-
-alter table entries enable row level security, force row level security;
-create policy institution on entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on entries for select to sharedraft_backup using (true);
-
-alter table loan_payments enable row level security, force row level security;
-create policy institution on loan_payments using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on loan_payments for select to sharedraft_backup using (true);
-
-alter table transfers enable row level security, force row level security;
-create policy institution on transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfers for select to sharedraft_backup using (true);
-
-alter table idempotency_keys enable row level security, force row level security;
-create policy institution on idempotency_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on idempotency_keys for select to sharedraft_backup using (true);
-
-alter table pending_transfers enable row level security, force row level security;
-create policy institution on pending_transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on pending_transfers for select to sharedraft_backup using (true);
-
-alter table transfer_approvals enable row level security, force row level security;
-create policy institution on transfer_approvals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_approvals for select to sharedraft_backup using (true);
-
-alter table transfer_id_prefixes enable row level security, force row level security;
-create policy institution on transfer_id_prefixes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_id_prefixes for select to sharedraft_backup using (true);
-
-alter table transfer_policies enable row level security, force row level security;
-create policy institution on transfer_policies using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_policies for select to sharedraft_backup using (true);
-
-alter table limit_keys enable row level security, force row level security;
-create policy institution on limit_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on limit_keys for select to sharedraft_backup using (true);
-
-alter table transfer_limits enable row level security, force row level security;
-create policy institution on transfer_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_limits for select to sharedraft_backup using (true);
-
-alter table limit_counters enable row level security, force row level security;
-create policy institution on limit_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on limit_counters for select to sharedraft_backup using (true);
-
-alter table limit_uses enable row level security, force row level security;
-create policy institution on limit_uses using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on limit_uses for select to sharedraft_backup using (true);
-
-alter table business_days enable row level security, force row level security;
-create policy institution on business_days using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on business_days for select to sharedraft_backup using (true);
-
-alter table contribution_limits enable row level security, force row level security;
-create policy institution on contribution_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on contribution_limits for select to sharedraft_backup using (true);
-
-alter table proposals enable row level security, force row level security;
-create policy institution on proposals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on proposals for select to sharedraft_backup using (true);
-
-alter table outbox enable row level security, force row level security;
-create policy institution on outbox using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on outbox for select to sharedraft_backup using (true);
-
-alter table event_epochs enable row level security, force row level security;
-create policy institution on event_epochs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on event_epochs for select to sharedraft_backup using (true);
-
-alter table audit_entries enable row level security, force row level security;
-create policy institution on audit_entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on audit_entries for select to sharedraft_backup using (true);
-
-alter table openings enable row level security, force row level security;
-create policy institution on openings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on openings for select to sharedraft_backup using (true);
-
-alter table opening_counters enable row level security, force row level security;
-create policy institution on opening_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on opening_counters for select to sharedraft_backup using (true);
-
-alter table staged_persons enable row level security, force row level security;
-create policy institution on staged_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_persons for select to sharedraft_backup using (true);
-
-alter table staged_members enable row level security, force row level security;
-create policy institution on staged_members using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_members for select to sharedraft_backup using (true);
-
-alter table staged_member_persons enable row level security, force row level security;
-create policy institution on staged_member_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_member_persons for select to sharedraft_backup using (true);
-
-alter table staged_accounts enable row level security, force row level security;
-create policy institution on staged_accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_accounts for select to sharedraft_backup using (true);
-
-alter table staged_holders enable row level security, force row level security;
-create policy institution on staged_holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_holders for select to sharedraft_backup using (true);
-
-alter table event_marks enable row level security, force row level security;
-create policy institution on event_marks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on event_marks for select to sharedraft_backup using (true);
-
-alter table core_transactions enable row level security, force row level security;
-create policy institution on core_transactions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_transactions for select to sharedraft_backup using (true);
-
-alter table core_authorizations enable row level security, force row level security;
-create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_authorizations for select to sharedraft_backup using (true);
-
-alter table reconcile_runs enable row level security, force row level security;
-create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on reconcile_runs for select to sharedraft_backup using (true);
-
-alter table core_instructions enable row level security, force row level security;
-create policy institution on core_instructions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_instructions for select to sharedraft_backup using (true);
-
-alter table core_connections enable row level security, force row level security;
-create policy institution on core_connections using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_connections for select to sharedraft_backup using (true);
-
-alter table webhook_endpoints enable row level security, force row level security;
-create policy institution on webhook_endpoints using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on webhook_endpoints for select to sharedraft_backup using (true);
-
-alter table webhook_keys enable row level security, force row level security;
-create policy institution on webhook_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on webhook_keys for select to sharedraft_backup using (true);
-
-alter table webhook_deliveries enable row level security, force row level security;
-create policy institution on webhook_deliveries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on webhook_deliveries for select to sharedraft_backup using (true);
-
-alter table webhook_attempts enable row level security, force row level security;
-create policy institution on webhook_attempts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on webhook_attempts for select to sharedraft_backup using (true);
-
-alter table member_sessions enable row level security, force row level security;
-create policy institution on member_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on member_sessions for select to sharedraft_backup using (true);
-
-alter table consents enable row level security, force row level security;
-create policy institution on consents using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on consents for select to sharedraft_backup using (true);
-
-alter table authorization_grants enable row level security, force row level security;
-create policy institution on authorization_grants using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on authorization_grants for select to sharedraft_backup using (true);
-
-alter table audit_chains enable row level security, force row level security;
-create policy institution on audit_chains using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on audit_chains for select to sharedraft_backup using (true);
-
-alter table audit_anchors enable row level security, force row level security;
-create policy institution on audit_anchors using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on audit_anchors for select to sharedraft_backup using (true);
-
-alter table audit_retention enable row level security, force row level security;
-create policy institution on audit_retention using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on audit_retention for select to sharedraft_backup using (true);
+alter table alert_positions enable row level security, force row level security;
+create policy institution on alert_positions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on alert_positions for select to sharedraft_backup using (true);
 
 alter table alert_preferences enable row level security, force row level security;
 create policy institution on alert_preferences using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5435,49 +5299,149 @@ alter table alerts enable row level security, force row level security;
 create policy institution on alerts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on alerts for select to sharedraft_backup using (true);
 
-alter table alert_positions enable row level security, force row level security;
-create policy institution on alert_positions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on alert_positions for select to sharedraft_backup using (true);
+alter table audit_anchors enable row level security, force row level security;
+create policy institution on audit_anchors using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_anchors for select to sharedraft_backup using (true);
 
-alter table core_breaks enable row level security, force row level security;
-create policy institution on core_breaks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_breaks for select to sharedraft_backup using (true);
+alter table audit_chains enable row level security, force row level security;
+create policy institution on audit_chains using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_chains for select to sharedraft_backup using (true);
+
+alter table audit_entries enable row level security, force row level security;
+create policy institution on audit_entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_entries for select to sharedraft_backup using (true);
+
+alter table audit_retention enable row level security, force row level security;
+create policy institution on audit_retention using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on audit_retention for select to sharedraft_backup using (true);
+
+alter table authorization_grants enable row level security, force row level security;
+create policy institution on authorization_grants using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on authorization_grants for select to sharedraft_backup using (true);
+
+alter table balances enable row level security, force row level security;
+create policy institution on balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on balances for select to sharedraft_backup using (true);
+
+alter table business_days enable row level security, force row level security;
+create policy institution on business_days using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on business_days for select to sharedraft_backup using (true);
+
+alter table client_assertion_replays enable row level security, force row level security;
+create policy institution on client_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_assertion_replays for select to sharedraft_backup using (true);
+
+alter table client_keys enable row level security, force row level security;
+create policy institution on client_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_keys for select to sharedraft_backup using (true);
+
+alter table client_secrets enable row level security, force row level security;
+create policy institution on client_secrets using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_secrets for select to sharedraft_backup using (true);
+
+alter table clients enable row level security, force row level security;
+create policy institution on clients using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on clients for select to sharedraft_backup using (true);
+
+alter table consents enable row level security, force row level security;
+create policy institution on consents using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on consents for select to sharedraft_backup using (true);
+
+alter table contribution_limits enable row level security, force row level security;
+create policy institution on contribution_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on contribution_limits for select to sharedraft_backup using (true);
+
+alter table core_authorizations enable row level security, force row level security;
+create policy institution on core_authorizations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_authorizations for select to sharedraft_backup using (true);
 
 alter table core_break_notes enable row level security, force row level security;
 create policy institution on core_break_notes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_break_notes for select to sharedraft_backup using (true);
 
+alter table core_breaks enable row level security, force row level security;
+create policy institution on core_breaks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_breaks for select to sharedraft_backup using (true);
+
 alter table core_comparisons enable row level security, force row level security;
 create policy institution on core_comparisons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on core_comparisons for select to sharedraft_backup using (true);
 
-alter table staged_core_balances enable row level security, force row level security;
-create policy institution on staged_core_balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_core_balances for select to sharedraft_backup using (true);
+alter table core_connections enable row level security, force row level security;
+create policy institution on core_connections using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_connections for select to sharedraft_backup using (true);
 
-alter table staged_core_postings enable row level security, force row level security;
-create policy institution on staged_core_postings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_core_postings for select to sharedraft_backup using (true);
+alter table core_instructions enable row level security, force row level security;
+create policy institution on core_instructions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_instructions for select to sharedraft_backup using (true);
+
+alter table core_record_versions enable row level security, force row level security;
+create policy institution on core_record_versions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_record_versions for select to sharedraft_backup using (true);
+
+alter table core_transactions enable row level security, force row level security;
+create policy institution on core_transactions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on core_transactions for select to sharedraft_backup using (true);
+
+alter table customer_persons enable row level security, force row level security;
+create policy institution on customer_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on customer_persons for select to sharedraft_backup using (true);
+
+alter table customers enable row level security, force row level security;
+create policy institution on customers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on customers for select to sharedraft_backup using (true);
 
 alter table dpop_proofs enable row level security, force row level security;
 create policy institution on dpop_proofs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on dpop_proofs for select to sharedraft_backup using (true);
 
-alter table passkeys enable row level security, force row level security;
-create policy institution on passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on passkeys for select to sharedraft_backup using (true);
+alter table email_codes enable row level security, force row level security;
+create policy institution on email_codes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on email_codes for select to sharedraft_backup using (true);
 
-alter table passkey_challenges enable row level security, force row level security;
-create policy institution on passkey_challenges using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on passkey_challenges for select to sharedraft_backup using (true);
+alter table entries enable row level security, force row level security;
+create policy institution on entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on entries for select to sharedraft_backup using (true);
 
-alter table operators enable row level security, force row level security;
-create policy institution on operators using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on operators for select to sharedraft_backup using (true);
+alter table event_epochs enable row level security, force row level security;
+create policy institution on event_epochs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_epochs for select to sharedraft_backup using (true);
 
-alter table operator_sessions enable row level security, force row level security;
-create policy institution on operator_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on operator_sessions for select to sharedraft_backup using (true);
+alter table event_marks enable row level security, force row level security;
+create policy institution on event_marks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_marks for select to sharedraft_backup using (true);
+
+alter table holders enable row level security, force row level security;
+create policy institution on holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on holders for select to sharedraft_backup using (true);
+
+alter table idempotency_keys enable row level security, force row level security;
+create policy institution on idempotency_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on idempotency_keys for select to sharedraft_backup using (true);
+
+alter table identity_providers enable row level security, force row level security;
+create policy institution on identity_providers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on identity_providers for select to sharedraft_backup using (true);
+
+alter table limit_counters enable row level security, force row level security;
+create policy institution on limit_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_counters for select to sharedraft_backup using (true);
+
+alter table limit_keys enable row level security, force row level security;
+create policy institution on limit_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_keys for select to sharedraft_backup using (true);
+
+alter table limit_uses enable row level security, force row level security;
+create policy institution on limit_uses using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on limit_uses for select to sharedraft_backup using (true);
+
+alter table loan_payments enable row level security, force row level security;
+create policy institution on loan_payments using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on loan_payments for select to sharedraft_backup using (true);
+
+alter table loans enable row level security, force row level security;
+create policy institution on loans using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on loans for select to sharedraft_backup using (true);
 
 alter table mail_senders enable row level security, force row level security;
 create policy institution on mail_senders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5487,29 +5451,17 @@ alter table mail_suppressions enable row level security, force row level securit
 create policy institution on mail_suppressions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on mail_suppressions for select to sharedraft_backup using (true);
 
-alter table core_record_versions enable row level security, force row level security;
-create policy institution on core_record_versions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on core_record_versions for select to sharedraft_backup using (true);
+alter table member_sessions enable row level security, force row level security;
+create policy institution on member_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on member_sessions for select to sharedraft_backup using (true);
 
-alter table staged_rejects enable row level security, force row level security;
-create policy institution on staged_rejects using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on staged_rejects for select to sharedraft_backup using (true);
+alter table opening_counters enable row level security, force row level security;
+create policy institution on opening_counters using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on opening_counters for select to sharedraft_backup using (true);
 
-alter table user_devices enable row level security, force row level security;
-create policy institution on user_devices using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on user_devices for select to sharedraft_backup using (true);
-
-alter table screening_hooks enable row level security, force row level security;
-create policy institution on screening_hooks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on screening_hooks for select to sharedraft_backup using (true);
-
-alter table transfer_screenings enable row level security, force row level security;
-create policy institution on transfer_screenings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_screenings for select to sharedraft_backup using (true);
-
-alter table transfer_sign_ins enable row level security, force row level security;
-create policy institution on transfer_sign_ins using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on transfer_sign_ins for select to sharedraft_backup using (true);
+alter table openings enable row level security, force row level security;
+create policy institution on openings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on openings for select to sharedraft_backup using (true);
 
 alter table operator_invitations enable row level security, force row level security;
 create policy institution on operator_invitations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5519,13 +5471,169 @@ alter table operator_passkeys enable row level security, force row level securit
 create policy institution on operator_passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on operator_passkeys for select to sharedraft_backup using (true);
 
+alter table operator_provider_groups enable row level security, force row level security;
+create policy institution on operator_provider_groups using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_provider_groups for select to sharedraft_backup using (true);
+
 alter table operator_providers enable row level security, force row level security;
 create policy institution on operator_providers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on operator_providers for select to sharedraft_backup using (true);
 
-alter table operator_provider_groups enable row level security, force row level security;
-create policy institution on operator_provider_groups using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
-create policy backup on operator_provider_groups for select to sharedraft_backup using (true);
+alter table operator_sessions enable row level security, force row level security;
+create policy institution on operator_sessions using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_sessions for select to sharedraft_backup using (true);
+
+alter table operators enable row level security, force row level security;
+create policy institution on operators using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operators for select to sharedraft_backup using (true);
+
+alter table outbox enable row level security, force row level security;
+create policy institution on outbox using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on outbox for select to sharedraft_backup using (true);
+
+alter table outbox_1 enable row level security, force row level security;
+create policy institution on outbox_1 using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on outbox_1 for select to sharedraft_backup using (true);
+
+alter table outbox_1000001 enable row level security, force row level security;
+create policy institution on outbox_1000001 using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on outbox_1000001 for select to sharedraft_backup using (true);
+
+alter table outbox_default enable row level security, force row level security;
+create policy institution on outbox_default using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on outbox_default for select to sharedraft_backup using (true);
+
+alter table passkey_challenges enable row level security, force row level security;
+create policy institution on passkey_challenges using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on passkey_challenges for select to sharedraft_backup using (true);
+
+alter table passkeys enable row level security, force row level security;
+create policy institution on passkeys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on passkeys for select to sharedraft_backup using (true);
+
+alter table pending_transfers enable row level security, force row level security;
+create policy institution on pending_transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on pending_transfers for select to sharedraft_backup using (true);
+
+alter table persons enable row level security, force row level security;
+create policy institution on persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on persons for select to sharedraft_backup using (true);
+
+alter table proposals enable row level security, force row level security;
+create policy institution on proposals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on proposals for select to sharedraft_backup using (true);
+
+alter table provider_assertion_replays enable row level security, force row level security;
+create policy institution on provider_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on provider_assertion_replays for select to sharedraft_backup using (true);
+
+alter table reconcile_runs enable row level security, force row level security;
+create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on reconcile_runs for select to sharedraft_backup using (true);
+
+alter table refresh_families enable row level security, force row level security;
+create policy institution on refresh_families using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on refresh_families for select to sharedraft_backup using (true);
+
+alter table registration_tries enable row level security, force row level security;
+create policy institution on registration_tries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on registration_tries for select to sharedraft_backup using (true);
+
+alter table revocations enable row level security, force row level security;
+create policy institution on revocations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on revocations for select to sharedraft_backup using (true);
+
+alter table screening_hooks enable row level security, force row level security;
+create policy institution on screening_hooks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on screening_hooks for select to sharedraft_backup using (true);
+
+alter table staged_accounts enable row level security, force row level security;
+create policy institution on staged_accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_accounts for select to sharedraft_backup using (true);
+
+alter table staged_core_balances enable row level security, force row level security;
+create policy institution on staged_core_balances using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_core_balances for select to sharedraft_backup using (true);
+
+alter table staged_core_postings enable row level security, force row level security;
+create policy institution on staged_core_postings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_core_postings for select to sharedraft_backup using (true);
+
+alter table staged_holders enable row level security, force row level security;
+create policy institution on staged_holders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_holders for select to sharedraft_backup using (true);
+
+alter table staged_member_persons enable row level security, force row level security;
+create policy institution on staged_member_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_member_persons for select to sharedraft_backup using (true);
+
+alter table staged_members enable row level security, force row level security;
+create policy institution on staged_members using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_members for select to sharedraft_backup using (true);
+
+alter table staged_persons enable row level security, force row level security;
+create policy institution on staged_persons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_persons for select to sharedraft_backup using (true);
+
+alter table staged_rejects enable row level security, force row level security;
+create policy institution on staged_rejects using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on staged_rejects for select to sharedraft_backup using (true);
+
+alter table transfer_approvals enable row level security, force row level security;
+create policy institution on transfer_approvals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_approvals for select to sharedraft_backup using (true);
+
+alter table transfer_id_prefixes enable row level security, force row level security;
+create policy institution on transfer_id_prefixes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_id_prefixes for select to sharedraft_backup using (true);
+
+alter table transfer_limits enable row level security, force row level security;
+create policy institution on transfer_limits using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_limits for select to sharedraft_backup using (true);
+
+alter table transfer_policies enable row level security, force row level security;
+create policy institution on transfer_policies using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_policies for select to sharedraft_backup using (true);
+
+alter table transfer_screenings enable row level security, force row level security;
+create policy institution on transfer_screenings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_screenings for select to sharedraft_backup using (true);
+
+alter table transfer_sign_ins enable row level security, force row level security;
+create policy institution on transfer_sign_ins using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_sign_ins for select to sharedraft_backup using (true);
+
+alter table transfers enable row level security, force row level security;
+create policy institution on transfers using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfers for select to sharedraft_backup using (true);
+
+alter table user_devices enable row level security, force row level security;
+create policy institution on user_devices using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on user_devices for select to sharedraft_backup using (true);
+
+alter table user_phones enable row level security, force row level security;
+create policy institution on user_phones using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on user_phones for select to sharedraft_backup using (true);
+
+alter table users enable row level security, force row level security;
+create policy institution on users using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on users for select to sharedraft_backup using (true);
+
+alter table webhook_attempts enable row level security, force row level security;
+create policy institution on webhook_attempts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_attempts for select to sharedraft_backup using (true);
+
+alter table webhook_deliveries enable row level security, force row level security;
+create policy institution on webhook_deliveries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_deliveries for select to sharedraft_backup using (true);
+
+alter table webhook_endpoints enable row level security, force row level security;
+create policy institution on webhook_endpoints using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_endpoints for select to sharedraft_backup using (true);
+
+alter table webhook_keys enable row level security, force row level security;
+create policy institution on webhook_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on webhook_keys for select to sharedraft_backup using (true);
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Rights
@@ -5533,108 +5641,109 @@ create policy backup on operator_provider_groups for select to sharedraft_backup
 grant select on all tables in schema public to sharedraft_backup;
 grant select on all sequences in schema public to sharedraft_backup;
 
-grant usage on sequence institutions_institution_id_seq to sharedraft_service;
-grant usage on sequence persons_person_key_seq to sharedraft_service;
-grant usage on sequence customers_customer_key_seq to sharedraft_service;
-grant usage on sequence users_user_key_seq to sharedraft_service;
-grant usage on sequence provider_generations to sharedraft_service;
 grant usage on sequence accounts_account_key_seq to sharedraft_service;
-grant usage on sequence posting_keys to sharedraft_service;
-grant usage on sequence outbox_event_key_seq to sharedraft_service;
 grant usage on sequence alerts_alert_key_seq to sharedraft_service;
-grant select on schema_migrations to sharedraft_service;
-grant select on schema_functions to sharedraft_service;
-grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from) on institutions to sharedraft_service;
-grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date, self_declared, erased_at) on persons to sharedraft_service;
-grant insert, select on customers to sharedraft_service;
-grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
-grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;
-grant delete, insert, select, update (phone_number) on user_phones to sharedraft_service;
-grant delete, insert, select, update on activations to sharedraft_service;
-grant delete, insert, select, update on email_codes to sharedraft_service;
-grant delete, insert, select, update on registration_tries to sharedraft_service;
-grant delete, insert, select, update (sealed_private_key) on signing_keys to sharedraft_service;
-grant insert, select on client_directory to sharedraft_service;
-grant delete, insert, select on provider_directory to sharedraft_service;
-grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile) on clients to sharedraft_service;
-grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
-grant delete, insert, select on client_keys to sharedraft_service;
-grant delete, insert, select on client_assertion_replays to sharedraft_service;
-grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
-grant delete, insert, select on provider_assertion_replays to sharedraft_service;
-grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at, used_at) on refresh_families to sharedraft_service;
-grant delete, insert, select on revocations to sharedraft_service;
-grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit, operator_restriction, closed_by_operator) on accounts to sharedraft_service;
-grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
-grant insert, select, update (accrued_interest, fees_due, amount_due, next_due_on) on loans to sharedraft_service;
-grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
-grant insert, select on entries to sharedraft_service;
-grant insert, select on loan_payments to sharedraft_service;
-grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
-grant insert, select on idempotency_keys to sharedraft_service;
-grant delete, insert, select, update (held_for, due_at, when_due) on pending_transfers to sharedraft_service;
-grant insert, select on transfer_approvals to sharedraft_service;
-grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
-grant delete, insert, select, update on transfer_policies to sharedraft_service;
-grant insert, select on limit_keys to sharedraft_service;
-grant delete, insert, select, update on transfer_limits to sharedraft_service;
-grant insert, select, update (amount, transfers, max_amount, max_transfers, reviewed, review_above) on limit_counters to sharedraft_service;
-grant delete, insert, select on limit_uses to sharedraft_service;
-grant delete, insert, select, update on business_days to sharedraft_service;
-grant delete, insert, select, update on contribution_limits to sharedraft_service;
-grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
+grant usage on sequence customers_customer_key_seq to sharedraft_service;
+grant usage on sequence institutions_institution_id_seq to sharedraft_service;
+grant usage on sequence outbox_event_key_seq to sharedraft_service;
+grant usage on sequence persons_person_key_seq to sharedraft_service;
+grant usage on sequence posting_keys to sharedraft_service;
+grant usage on sequence provider_generations to sharedraft_service;
+grant usage on sequence users_user_key_seq to sharedraft_service;
 grant insert (institution_id, epoch, kind, subject_key, from_key, from_seq, to_key, to_seq, data, secret, secret_expires_at, recorded_at), select, update (secret, secret_expires_at) on outbox to sharedraft_service;
-grant insert, select on event_epochs to sharedraft_service;
-grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal, operator_id, break_glass), select on audit_entries to sharedraft_service;
-grant insert, select, update (deposited_on) on openings to sharedraft_service;
-grant select on opening_counters to sharedraft_service;
-grant delete, insert, select on import_runs to sharedraft_service;
-grant delete, insert, select on staged_persons to sharedraft_service;
-grant delete, insert, select on staged_members to sharedraft_service;
-grant delete, insert, select on staged_member_persons to sharedraft_service;
-grant delete, insert, select on staged_accounts to sharedraft_service;
-grant delete, insert, select on staged_holders to sharedraft_service;
-grant insert, select on event_marks to sharedraft_service;
-grant insert, select on core_transactions to sharedraft_service;
-grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
-grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;
-grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
-grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;
-grant delete, insert, select, update on webhook_endpoints to sharedraft_service;
-grant delete, insert, select, update (sealed_secret, sealed_private_key, expires_at) on webhook_keys to sharedraft_service;
-grant delete, insert, select, update on webhook_deliveries to sharedraft_service;
-grant delete, insert, select on webhook_attempts to sharedraft_service;
-grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
-grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
-grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
-grant select on audit_chains to sharedraft_service;
-grant insert, select, update (sealed_private_key) on audit_keys to sharedraft_service;
-grant insert, select on audit_anchors to sharedraft_service;
-grant insert, select, update on audit_retention to sharedraft_service;
+grant insert, select, update (account_number, description, closed, delinquent, transfer_restriction, overdraft_limit, credit_limit, operator_restriction, closed_by_operator) on accounts to sharedraft_service;
+grant delete, insert, select, update on activations to sharedraft_service;
+grant insert, select, update on alert_positions to sharedraft_service;
 grant delete, insert, select, update on alert_preferences to sharedraft_service;
 grant delete, insert, select, update on alert_rules to sharedraft_service;
 grant delete, insert, select, update (released_at, read_at) on alerts to sharedraft_service;
-grant insert, select, update on alert_positions to sharedraft_service;
-grant insert (institution_id, class, subject, account_id, account_key, account_seq, core_id, transfer_key, currency, difference, as_of, opened_at), select, update (class, account_seq, difference, as_of, owner, closed_at, closed_by, adjusted_seq) on core_breaks to sharedraft_service;
+grant insert, select on audit_anchors to sharedraft_service;
+grant select on audit_chains to sharedraft_service;
+grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal, operator_id, break_glass), select on audit_entries to sharedraft_service;
+grant insert, select, update (sealed_private_key) on audit_keys to sharedraft_service;
+grant insert, select, update on audit_retention to sharedraft_service;
+grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
+grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
+grant delete, insert, select, update on business_days to sharedraft_service;
+grant delete, insert, select on client_assertion_replays to sharedraft_service;
+grant insert, select on client_directory to sharedraft_service;
+grant delete, insert, select on client_keys to sharedraft_service;
+grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile) on clients to sharedraft_service;
+grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
+grant delete, insert, select, update on contribution_limits to sharedraft_service;
+grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
 grant insert (institution_id, break_key, noted_at, author, note), select on core_break_notes to sharedraft_service;
+grant insert (institution_id, class, subject, account_id, account_key, account_seq, core_id, transfer_key, currency, difference, as_of, opened_at), select, update (class, account_seq, difference, as_of, owner, closed_at, closed_by, adjusted_seq) on core_breaks to sharedraft_service;
 grant insert, select, update (compared_at, accounts, in_flight, differing) on core_comparisons to sharedraft_service;
-grant delete, insert, select on staged_core_balances to sharedraft_service;
-grant delete, insert, select on staged_core_postings to sharedraft_service;
-grant insert, select, update on hashing_key to sharedraft_service;
+grant insert, select, update (heard_at, heard_client) on core_connections to sharedraft_service;
+grant insert, select, update (state, delivered_at, leased_by, lease_until, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by, decided_operator, decided_request) on core_instructions to sharedraft_service;
+grant insert, select, update on core_record_versions to sharedraft_service;
+grant insert, select on core_transactions to sharedraft_service;
+grant delete, insert, select, update (role) on customer_persons to sharedraft_service;
+grant insert, select on customers to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
-grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
-grant delete, insert, select on passkey_challenges to sharedraft_service;
-grant insert (email, provider_issuer), insert, select, update (roles, status) on operators to sharedraft_service;
-grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
+grant delete, insert, select, update on email_codes to sharedraft_service;
+grant insert, select on entries to sharedraft_service;
+grant insert, select on event_epochs to sharedraft_service;
+grant insert, select on event_marks to sharedraft_service;
+grant select on event_partitions to sharedraft_service;
+grant insert, select, update on hashing_key to sharedraft_service;
+grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
+grant insert, select on idempotency_keys to sharedraft_service;
+grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
+grant delete, insert, select on import_runs to sharedraft_service;
+grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from) on institutions to sharedraft_service;
+grant insert, select, update (amount, transfers, max_amount, max_transfers, reviewed, review_above) on limit_counters to sharedraft_service;
+grant insert, select on limit_keys to sharedraft_service;
+grant delete, insert, select on limit_uses to sharedraft_service;
+grant insert, select on loan_payments to sharedraft_service;
+grant insert, select, update (accrued_interest, fees_due, amount_due, next_due_on) on loans to sharedraft_service;
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
-grant insert, select, update on core_record_versions to sharedraft_service;
-grant delete, insert, select on staged_rejects to sharedraft_service;
-grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;
-grant delete, insert, select, update on screening_hooks to sharedraft_service;
-grant insert, select on transfer_screenings to sharedraft_service;
-grant insert, select on transfer_sign_ins to sharedraft_service;
+grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
+grant select on opening_counters to sharedraft_service;
+grant insert, select, update (deposited_on) on openings to sharedraft_service;
 grant delete, insert, select, update (selector, secret_hash, failed_tries, expires_at) on operator_invitations to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on operator_passkeys to sharedraft_service;
-grant delete, insert, select, update (issuer, client_id, sealed_secret, scope, group_claim, may_be_inside) on operator_providers to sharedraft_service;
 grant delete, insert, select on operator_provider_groups to sharedraft_service;
+grant delete, insert, select, update (issuer, client_id, sealed_secret, scope, group_claim, may_be_inside) on operator_providers to sharedraft_service;
+grant delete, insert, select, update (last_used_at, ended_at) on operator_sessions to sharedraft_service;
+grant insert (email, provider_issuer), insert, select, update (roles, status) on operators to sharedraft_service;
+grant delete, insert, select on passkey_challenges to sharedraft_service;
+grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
+grant delete, insert, select, update (held_for, due_at, when_due) on pending_transfers to sharedraft_service;
+grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date, self_declared, erased_at) on persons to sharedraft_service;
+grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
+grant delete, insert, select on provider_assertion_replays to sharedraft_service;
+grant delete, insert, select on provider_directory to sharedraft_service;
+grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;
+grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at, used_at) on refresh_families to sharedraft_service;
+grant delete, insert, select, update on registration_tries to sharedraft_service;
+grant delete, insert, select on revocations to sharedraft_service;
+grant select on schema_functions to sharedraft_service;
+grant select on schema_migrations to sharedraft_service;
+grant delete, insert, select, update on screening_hooks to sharedraft_service;
+grant delete, insert, select, update (sealed_private_key) on signing_keys to sharedraft_service;
+grant delete, insert, select on staged_accounts to sharedraft_service;
+grant delete, insert, select on staged_core_balances to sharedraft_service;
+grant delete, insert, select on staged_core_postings to sharedraft_service;
+grant delete, insert, select on staged_holders to sharedraft_service;
+grant delete, insert, select on staged_member_persons to sharedraft_service;
+grant delete, insert, select on staged_members to sharedraft_service;
+grant delete, insert, select on staged_persons to sharedraft_service;
+grant delete, insert, select on staged_rejects to sharedraft_service;
+grant insert, select on transfer_approvals to sharedraft_service;
+grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
+grant delete, insert, select, update on transfer_limits to sharedraft_service;
+grant delete, insert, select, update on transfer_policies to sharedraft_service;
+grant insert, select on transfer_screenings to sharedraft_service;
+grant insert, select on transfer_sign_ins to sharedraft_service;
+grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
+grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;
+grant delete, insert, select, update (phone_number) on user_phones to sharedraft_service;
+grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;
+grant delete, insert, select on webhook_attempts to sharedraft_service;
+grant delete, insert, select, update on webhook_deliveries to sharedraft_service;
+grant delete, insert, select, update on webhook_endpoints to sharedraft_service;
+grant delete, insert, select, update (sealed_secret, sealed_private_key, expires_at) on webhook_keys to sharedraft_service;

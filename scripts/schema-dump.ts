@@ -61,15 +61,19 @@ export async function dumpSchema(client: pg.Client, roles: RoleNames): Promise<s
 async function modulesByFile(): Promise<{ title: string; objects: ReadonlySet<string> }[]> {
   const files = (await readdir(new URL('migrations/', root))).sort();
   const own = { title: 'storage', objects: new Set(['schema_migrations', 'schema_functions']) };
-  const modules = files.map(async (file) => {
-    const text = await readFile(new URL(`migrations/${file}`, root), 'utf8');
-    const created = text.matchAll(/^create (?:unlogged )?(?:table|type|sequence) (\w+)/gm);
+  const texts = await Promise.all(files.map((file) => readFile(new URL(`migrations/${file}`, root), 'utf8')));
+  // A table that a later migration creates anew stays where it was: others refer to it.
+  const known = new Set<string>();
+  const modules = files.map((file, index) => {
+    const created = (texts[index] ?? '').matchAll(/^create (?:unlogged )?(?:table|type|sequence) (\w+)/gm);
+    const names = [...created].map(([, name = '']) => name).filter((name) => !known.has(name));
+    for (const name of names) known.add(name);
     return {
       title: file.slice('0000_'.length, -'.sql'.length).replaceAll('_', ' '),
-      objects: new Set([...created].map(([, name = '']) => name)),
+      objects: new Set(names),
     };
   });
-  return [own, ...(await Promise.all(modules))];
+  return [own, ...modules];
 }
 
 function section(title: string): string {
@@ -121,13 +125,13 @@ const tablesQuery = `
       concat(
         format_type(a.atttypid, a.atttypmod),
         case when a.attcollation <> t.typcollation then format(' collate %I', co.collname) end,
-        case when a.attnotnull and c.relkind = 'r' then ' not null' end,
+        case when a.attnotnull and c.relkind in ('r', 'p') then ' not null' end,
         case when a.attidentity = 'a' then ' generated always as identity'
              when a.attgenerated = 's' then format(' generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
              when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) end) as rest,
       max(length(a.attname::text)) over (partition by a.attrelid) as width
     from pg_attribute a
-    join pg_class c on c.oid = a.attrelid and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'c')
+    join pg_class c on c.oid = a.attrelid and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'c')
     join pg_type t on t.oid = a.atttypid
     left join pg_collation co on co.oid = a.attcollation
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -141,11 +145,11 @@ const tablesQuery = `
   constraints as (
     select k.conrelid, string_agg(format(E',\\n  constraint %s %s', k.conname, replace(pg_get_constraintdef(k.oid, true), ' NOT VALID', '')), ''
       order by array_position('{p,u,f,c}'::"char"[], k.contype), k.conname collate "C") as text
-    from pg_constraint k where k.contype in ('p', 'u', 'f', 'c') and not ${callsFunction}
+    from pg_constraint k where k.contype in ('p', 'u', 'f', 'c') and k.conparentid = 0 and not ${callsFunction}
     group by k.conrelid
   ),
   indexes as (
-    select i.indrelid, string_agg(E'\\n' || replace(pg_get_indexdef(i.indexrelid), ' ON public.', ' ON ') || ';', ''
+    select i.indrelid, string_agg(E'\\n' || regexp_replace(pg_get_indexdef(i.indexrelid), ' ON (ONLY )?public\\.', ' ON ') || ';', ''
       order by c.relname collate "C") as text
     from pg_index i join pg_class c on c.oid = i.indexrelid
     where not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u'))
@@ -155,25 +159,30 @@ const tablesQuery = `
   comments as (
     select d.objoid, string_agg(
       case when d.objsubid = 0 then format(E'\\ncomment on table %s is %L;', c.relname, d.description)
-           else format(E'\\ncomment on column %s.%s is %L;', c.relname, a.attname, d.description) end, '' order by d.objsubid) as text
+           else format(E'\\ncomment on column %s.%s is %L;', c.relname, a.attname, d.description) end, '' order by d.objsubid) as text,
+      string_agg(format(E'\\ncomment on table %s is %L;', c.relname, d.description), '') filter (where d.objsubid = 0) as whole
     from pg_description d join pg_class c on c.oid = d.objoid
     left join pg_attribute a on a.attrelid = d.objoid and a.attnum = d.objsubid
     where d.classoid = 'pg_class'::regclass group by d.objoid
   )
-  select c.relname::text as of, case c.relkind
-      when 'S' then format(E'create sequence %s as %s increment by %s;\\n', c.relname, s.data_type, s.increment_by)
-      when 'c' then format(E'create type %s as (\\n%s\\n);\\n', c.relname, cells.text)
-      else format(E'create %stable %s (\\n%s%s\\n)%s;%s%s\\n', case c.relpersistence when 'u' then 'unlogged ' end, c.relname,
-        cells.text, constraints.text, ' with (' || array_to_string(c.reloptions, ', ') || ')', indexes.text, comments.text) end as text
+  select coalesce(parent.relname, c.relname)::text as of, case
+      when c.relispartition then format(E'create table %s partition of %s %s;%s\\n', c.relname, parent.relname,
+        lower(pg_get_expr(c.relpartbound, c.oid)), comments.whole)
+      when c.relkind = 'S' then format(E'create sequence %s as %s increment by %s;\\n', c.relname, s.data_type, s.increment_by)
+      when c.relkind = 'c' then format(E'create type %s as (\\n%s\\n);\\n', c.relname, cells.text)
+      else format(E'create %stable %s (\\n%s%s\\n)%s%s;%s%s\\n', case c.relpersistence when 'u' then 'unlogged ' end, c.relname,
+        cells.text, constraints.text, case c.relkind when 'p' then ' partition by ' || pg_get_partkeydef(c.oid) end, ' with (' || array_to_string(c.reloptions, ', ') || ')', indexes.text, comments.text) end as text
   from pg_class c
+  left join pg_inherits i on i.inhrelid = c.oid and c.relispartition
+  left join pg_class parent on parent.oid = i.inhparent
   left join cells on cells.attrelid = c.oid
   left join constraints on constraints.conrelid = c.oid
   left join indexes on indexes.indrelid = c.oid
   left join comments on comments.objoid = c.oid
   left join pg_sequences s on c.relkind = 'S' and s.schemaname = 'public' and s.sequencename = c.relname
-  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'c', 'S')
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'c', 'S')
     and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i' and c.relkind = 'S')
-  order by c.oid`;
+  order by coalesce(parent.oid, c.oid), c.relispartition, c.oid`;
 
 const functionsQuery = `
   select p.proname::text as of, concat(
@@ -201,7 +210,7 @@ const triggersQuery = `
            || case t.tgenabled when 'A' then format(E'ALTER TABLE %s ENABLE ALWAYS TRIGGER %s;\\n', c.relname, t.tgname) else '' end,
            '' order by t.tgname collate "C") as text
   from pg_trigger t join pg_class c on c.oid = t.tgrelid
-  where c.relnamespace = 'public'::regnamespace and not t.tgisinternal group by c.oid order by c.oid`;
+  where c.relnamespace = 'public'::regnamespace and not t.tgisinternal and t.tgparentid = 0 group by c.oid order by c.oid`;
 
 const policiesQuery = `
   select c.relname::text as of, concat(
@@ -212,7 +221,7 @@ const policiesQuery = `
         ' to ' || (select string_agg(r.oid::regrole::text, ', ') from pg_roles r where r.oid = any (p.polroles)),
         pg_get_expr(p.polqual, p.polrelid)), E'\\n' order by p.polname desc)
      from pg_policy p where p.polrelid = c.oid), E'\\n') as text
-  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relrowsecurity order by c.oid`;
+  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relrowsecurity order by c.relname collate "C"`;
 
 const rightsQuery = `
   with granted as (
@@ -228,4 +237,4 @@ const rightsQuery = `
   )
   select relname::text as of, format('grant %s on %s%s to %I;', string_agg(rights, ', ' order by rights),
     case relkind when 'S' then 'sequence ' else '' end, relname, $1) as text
-  from granted group by oid, relkind, relname order by relkind, oid`;
+  from granted group by oid, relkind, relname order by relkind, relname collate "C"`;

@@ -47,4 +47,4 @@ export {
   wipeExpiredSecrets,
   wipeSecret,
 } from './outbox.ts';
-export { selectInstitutionsToMaintain } from './work-queries.ts';
+export { makeEventPartitions, selectInstitutionsToMaintain } from './work-queries.ts';

@@ -8,3 +8,10 @@ export async function selectInstitutionsToMaintain(db: Directory, now: Date): Pr
   const { rows } = await db.query<{ institution: InstitutionId }>(toMaintain, [now, eventsPerMark]);
   return rows.map(({ institution }) => institution);
 }
+
+const makePartitions = sql('events_make_partitions', 'select make_event_partitions() as made');
+
+/** Makes the partitions of events that are missing ahead. Returns how many it made. */
+export async function makeEventPartitions(db: Directory): Promise<number> {
+  return (await db.query<{ made: number }>(makePartitions)).rows[0]?.made ?? 0;
+}

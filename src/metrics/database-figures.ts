@@ -99,6 +99,16 @@ export class DatabaseFigures {
       'Age of the oldest audit entry that is not sealed in its chain; 0 if all are.',
       (of) => of.auditSealLagSeconds,
     );
+    gauge(
+      'sharedraft_event_keys_ahead',
+      'Events for which partitions are made ahead of the last one.',
+      (of) => Number(of.eventKeysAhead),
+    );
+    gauge(
+      'sharedraft_event_default_bytes',
+      'Size of the partition that takes events beyond all others; 0 unless the partitions ahead were used up.',
+      (of) => Number(of.eventDefaultBytes),
+    );
     this.#registerWebhooks(metrics);
     this.#registerAlerts(metrics);
     gauge('sharedraft_cores', 'Institutions whose core keeps the books.', (of) => of.cores);

@@ -36,6 +36,10 @@ export interface OperationalFigures {
   readonly coreInstructionsOpen: number;
   readonly coreOldestInstructionSeconds: number;
   readonly auditSealLagSeconds: number;
+  /** Events for which partitions are made, behind the last one. */
+  readonly eventKeysAhead: bigint;
+  /** Size of the partition that takes the events beyond all others. */
+  readonly eventDefaultBytes: bigint;
   /** The classes that have open breaks. */
   readonly breaks: readonly BreakFigures[];
 }
@@ -55,12 +59,12 @@ const figures = sql(
           w.lag_seconds as webhook_lag_seconds, c.cores, c.silence_seconds as core_silence_seconds,
           c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds,
           a.seal_lag_seconds as audit_seal_lag_seconds, m.lag_seconds as alert_lag_seconds, m.alerts_due,
-          m.mail_lag_seconds, m.mail_waiting, m.mail_parked, m.mail_suppressed,
+          p.keys_ahead as event_keys_ahead, p.default_bytes as event_default_bytes, m.mail_lag_seconds, m.mail_waiting, m.mail_parked, m.mail_suppressed,
           (select coalesce(jsonb_agg(jsonb_build_object('class', class, 'open', open, 'oldestSeconds', oldest_seconds)), '[]')
            from (select class, sum(open) as open, max(oldest_seconds) as oldest_seconds
                  from break_figures($1) group by class order by class) as by_class) as breaks
    from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a,
-        alert_figures($1) m`,
+        alert_figures($1) m, event_partition_figures() p`,
 );
 
 export async function selectOperationalFigures(db: Directory, now: Date): Promise<OperationalFigures> {

@@ -85,12 +85,16 @@ export interface ChangeEvent {
   readonly transferKey: bigint | null;
 }
 
+// The position goes through a column, so that the indexes of all partitions are merged, as in the feed.
 const eventsSince = sql(
   'reconciliation_events_since',
   `select o.event_key, o.xid::text as xid, case when o.kind like 'transfer.%' then o.subject_key end as transfer_key
-   from outbox o
-   where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > ($2::bigint, $3::xid8, $4::bigint)
-   order by o.epoch, o.xid, o.event_key limit $5`,
+   from (select $2::bigint as epoch, $3::xid8 as xid, $4::bigint as event_key offset 0) before
+   cross join lateral (
+     select o.* from outbox o
+     where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > (before.epoch, before.xid, before.event_key)
+     order by o.epoch, o.xid, o.event_key limit $5) o
+   order by o.epoch, o.xid, o.event_key`,
 );
 
 /** The next events behind a position. */

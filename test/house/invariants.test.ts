@@ -34,6 +34,8 @@ const ofForm = new Set([
   'changes_kept_only_row_check',
   'changes_subject_check',
   'event_epochs_epoch_check',
+  'event_partitions_first_key_check',
+  'event_partitions_last_key_check',
   'event_timeline_only_row_check',
   'hashing_key_only_row_check',
   'hashing_key_sealed_key_check',

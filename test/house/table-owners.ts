@@ -32,6 +32,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   },
   business_days: { owner: 'institutions' },
 
+  event_partitions: { owner: 'events' },
   outbox: { owner: 'events', readers: ['alerts', 'webhooks'] },
   audit_entries: { owner: 'events' },
   audit_chains: { owner: 'events' },

@@ -108,7 +108,7 @@ test('each function of the database has a file of its name, and each table has a
   assert.deepEqual(functions, files);
   const bare = await db.superuser(
     `select relname::text from pg_class
-     where relnamespace = 'public'::regnamespace and relkind = 'r' and obj_description(oid, 'pg_class') is null`,
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and obj_description(oid, 'pg_class') is null`,
   );
   assert.deepEqual(bare, []);
 });
@@ -172,7 +172,7 @@ test('a service whose database leaves large objects open starts and logs a warni
 test('every table except those of the global directory is bound to its institution', async () => {
   const open = await db.superuser<{ relname: string }>(
     `select c.relname from pg_class c
-     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
        and not (c.relrowsecurity and c.relforcerowsecurity
                 and exists (select from pg_policy p where p.polrelid = c.oid))
      order by c.relname`,
@@ -185,6 +185,7 @@ test('every table except those of the global directory is bound to its instituti
       'changes_kept',
       'client_directory',
       'control_totals',
+      'event_partitions',
       'event_timeline',
       'hashing_key',
       'import_runs',

@@ -121,7 +121,7 @@ const autovacuumOff = `
 /** Indexes are created afterwards, which is faster, in their original order. */
 export async function withoutIndexes(client: Parameters<Parameters<typeof asSuperuser>[1]>[0]) {
   const { rows } = await client.query<{ name: string; definition: string }>(
-    `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
+    `select i.indexrelid::regclass::text as name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as definition from pg_index i
      where i.indrelid in ('transfers'::regclass, 'outbox'::regclass)
        and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
      order by i.indexrelid`,

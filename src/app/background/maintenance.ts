@@ -2,6 +2,7 @@ import { deleteAlertsBefore } from '../../alerts/index.ts';
 import { runAuthMaintenance } from '../../auth/index.ts';
 import {
   maintainAudit,
+  makeEventPartitions,
   markEventNumbers,
   selectInstitutionsToMaintain,
   wholeService,
@@ -79,6 +80,10 @@ export async function runMaintenance(
   };
   await attempt(undefined, 'signing_keys', () => auth.keys.maintain());
   await attempt(undefined, 'audit', () => maintain(wholeService, undefined));
+  await attempt(undefined, 'event_partitions', async () => {
+    const made = await database.directory(makeEventPartitions);
+    if (made > 0) log('event_partitions_made', { made });
+  });
   await attempt(undefined, 'changes', () => database.directory((db) => deleteOldChanges(db, clock())));
   for (const { institutionId, code } of institutions ?? (await database.directory(listInstitutions))) {
     await attempt(code, 'tokens', () => runAuthMaintenance(auth, institutionId));

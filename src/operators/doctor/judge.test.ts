@@ -64,11 +64,19 @@ test('reports a signing key that no service has rotated, and none before the fir
 });
 
 test('reports overdue transfers, stopped ones and a feed that is held back', () => {
-  const work = { overdue: 0, stopped: 0, feedLagSeconds: 0 };
+  const work = {
+    overdue: 0,
+    stopped: 0,
+    feedLagSeconds: 0,
+    eventKeysAhead: 2_000_000n,
+    eventDefaultBytes: 0n,
+  };
   assert.deepEqual(bad(judgeWork(work)), []);
   assert.deepEqual(bad(judgeWork({ ...work, overdue: 2 })), ['due transfers problem']);
   assert.deepEqual(bad(judgeWork({ ...work, stopped: 2 })), ['stopped transfers warning']);
   assert.deepEqual(bad(judgeWork({ ...work, feedLagSeconds: 700 })), ['feed of events problem']);
+  assert.deepEqual(bad(judgeWork({ ...work, eventKeysAhead: 999_999n })), ['partitions of events warning']);
+  assert.deepEqual(bad(judgeWork({ ...work, eventDefaultBytes: 8_192n })), ['partitions of events warning']);
 });
 
 const quiet: InstitutionFacts = {

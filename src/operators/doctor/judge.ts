@@ -119,9 +119,14 @@ export interface WorkFacts {
   readonly overdue: number;
   readonly stopped: number;
   readonly feedLagSeconds: number;
+  readonly eventKeysAhead: bigint;
+  readonly eventDefaultBytes: bigint;
 }
 
-export function judgeWork({ overdue, stopped, feedLagSeconds }: WorkFacts): Finding[] {
+/** The maintenance keeps two partitions ahead, of a million events each or more. */
+const fewestKeysAhead = 1_000_000n;
+
+export function judgeWork({ overdue, stopped, feedLagSeconds, ...partitions }: WorkFacts): Finding[] {
   return [
     overdue === 0
       ? ok('due transfers', 'None is overdue.')
@@ -144,7 +149,29 @@ export function judgeWork({ overdue, stopped, feedLagSeconds }: WorkFacts): Find
       detail: `The newest visible event is ${lengthOf(feedLagSeconds)} behind.`,
       cure: 'A running transaction holds the feed back. Find it in pg_stat_activity (xact_start) and end it.',
     }),
+    judgePartitions(partitions),
   ];
+}
+
+function judgePartitions({
+  eventKeysAhead,
+  eventDefaultBytes,
+}: Pick<WorkFacts, 'eventKeysAhead' | 'eventDefaultBytes'>): Finding {
+  const check = 'partitions of events';
+  const detail = `Partitions for ${eventKeysAhead} more events are made.`;
+  if (eventKeysAhead < fewestKeysAhead)
+    return warning(
+      check,
+      detail,
+      'The running service makes them each minute. Start it, or look in its log for "event_partitions".',
+    );
+  return eventDefaultBytes > 0n
+    ? warning(
+        check,
+        `${detail} The default partition has events: at some time none was ahead.`,
+        'No event is lost, and reads find them. docs/operations.md, "Partitions of events", has the way to empty it.',
+      )
+    : ok(check, detail);
 }
 
 export function judgeInstitution(code: string, facts: InstitutionFacts, now: Date): Finding[] {

@@ -69,9 +69,9 @@ const missingRights = `
   ),
   object as (
     select format('%s %I.%I', case c.relkind when 'S' then 'sequence' else 'table' end, n.nspname, c.relname) as name,
-           '' as columns, c.relacl as acl, c.relkind in ('r', 'S') as is_dumped
+           '' as columns, c.relacl as acl, c.relkind in ('r', 'p', 'S') as is_dumped
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'public' and c.relkind in ('r', 'S', 'v')
+    where n.nspname = 'public' and c.relkind in ('r', 'p', 'S', 'v')
     union all
     select format('table %I.%I', n.nspname, c.relname), format(' (%I)', a.attname), a.attacl, false
     from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
