@@ -2486,6 +2486,42 @@ comment on column event_partitions.made_at is 'By the clock of the database.';
 comment on column event_partitions.last_key is 'The last event when the partition was made: with made_at, how fast events come.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- operator devices
+
+create table operator_device_requests (
+  institution_id    integer not null,
+  device_hash       bytea not null,
+  user_code_hash    bytea not null,
+  machine           text not null,
+  address           inet,
+  created_at        timestamp with time zone not null,
+  expires_at        timestamp with time zone not null,
+  interval_seconds  integer not null,
+  last_polled_at    timestamp with time zone,
+  operator_id       text collate "C",
+  is_approved       boolean,
+  method            text,
+  authenticated_at  timestamp with time zone,
+  constraint operator_device_requests_pkey PRIMARY KEY (institution_id, device_hash),
+  constraint operator_device_requests_institution_id_operator_id_fkey FOREIGN KEY (institution_id, operator_id) REFERENCES operators(institution_id, operator_id),
+  constraint operator_device_requests_check CHECK (expires_at > created_at),
+  constraint operator_device_requests_decided CHECK (num_nonnulls(operator_id, is_approved, method, authenticated_at) = ANY (ARRAY[0, 4])),
+  constraint operator_device_requests_device_hash_check CHECK (length(device_hash) = 32),
+  constraint operator_device_requests_interval_seconds_check CHECK (interval_seconds >= 5 AND interval_seconds <= 3600),
+  constraint operator_device_requests_machine_check CHECK (length(machine) >= 1 AND length(machine) <= 128 AND machine !~ '[[:cntrl:]]'::text),
+  constraint operator_device_requests_method_check CHECK (method = ANY (ARRAY['provider'::text, 'passkey'::text, 'demo'::text])),
+  constraint operator_device_requests_user_code_hash_check CHECK (length(user_code_hash) = 32)
+);
+CREATE UNIQUE INDEX operator_device_requests_by_code ON operator_device_requests USING btree (institution_id, user_code_hash);
+CREATE INDEX operator_device_requests_by_end ON operator_device_requests USING btree (institution_id, expires_at);
+comment on table operator_device_requests is 'Command lines that wait for an operator to sign them in, ten minutes at most. Deleted by the use of the code.';
+comment on column operator_device_requests.device_hash is 'HMAC of the device code under SECRET_KEY.';
+comment on column operator_device_requests.user_code_hash is 'HMAC of the code that the operator types.';
+comment on column operator_device_requests.machine is 'The name that the machine gives itself.';
+comment on column operator_device_requests.interval_seconds is 'The least time between two polls; five seconds more after each one that came too early.';
+comment on column operator_device_requests.authenticated_at is 'The sign-in of the browser that decided.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -5463,6 +5499,10 @@ alter table openings enable row level security, force row level security;
 create policy institution on openings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on openings for select to sharedraft_backup using (true);
 
+alter table operator_device_requests enable row level security, force row level security;
+create policy institution on operator_device_requests using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on operator_device_requests for select to sharedraft_backup using (true);
+
 alter table operator_invitations enable row level security, force row level security;
 create policy institution on operator_invitations using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on operator_invitations for select to sharedraft_backup using (true);
@@ -5704,6 +5744,7 @@ grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
 grant select on opening_counters to sharedraft_service;
 grant insert, select, update (deposited_on) on openings to sharedraft_service;
+grant delete, insert, select, update (interval_seconds, last_polled_at, operator_id, is_approved, method, authenticated_at) on operator_device_requests to sharedraft_service;
 grant delete, insert, select, update (selector, secret_hash, failed_tries, expires_at) on operator_invitations to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on operator_passkeys to sharedraft_service;
 grant delete, insert, select on operator_provider_groups to sharedraft_service;

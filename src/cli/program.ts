@@ -16,7 +16,8 @@ import { keyCommands } from './commands/keys.ts';
 import { limitCommands } from './commands/limits.ts';
 import { memberCommands } from './commands/member/index.ts';
 import { migrateCommand } from './commands/migrate.ts';
-import { operatorCommands } from './commands/operator.ts';
+import { loginCommands } from './commands/operator/login.ts';
+import { operatorCommands } from './commands/operator/operators.ts';
 import { providerCommands } from './commands/provider.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { restoreCommand } from './commands/restore.ts';
@@ -63,6 +64,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
     for (const command of commands) group.addCommand(command);
     program.addCommand(group);
   }
+  for (const command of loginCommands()) program.addCommand(command);
   program.addCommand(demoCoreCommand());
   program.addCommand(doctorCommand());
   program.addCommand(auditCommand());

@@ -42,6 +42,16 @@ export type { RuleCount } from './alerts/alert-queries.ts';
 export { showAlertState } from './alerts/show-alerts.ts';
 export { exportAuditPage, searchAudit } from './audit/search-audit.ts';
 export type { OperatorDeps } from './deps.ts';
+export {
+  type AskingDevice,
+  answerDevice,
+  DeviceError,
+  deviceClientId,
+  findDevice,
+  pollDevice,
+  startDevice,
+} from './device/device-flow.ts';
+export { deleteExpiredDevices } from './device/device-queries.ts';
 export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';
 export { type Finding, ok, problem, warning } from './doctor/finding.ts';
 export {

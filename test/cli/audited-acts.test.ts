@@ -33,6 +33,10 @@ const commands: Readonly<Record<string, Trace>> = {
     'transfer.rules_changed',
   ],
   'institution calendar remove': ['transfer.rules_changed'],
+  login: ['operator.device_decided'],
+  // operator.signed_out, by the service.
+  logout: reads,
+  whoami: reads,
   'operator invite': ['operator.invited'],
   'operator invite-again': ['operator.invited', 'operator.passkey_removed'],
   'operator list': reads,

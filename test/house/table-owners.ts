@@ -64,6 +64,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   operator_invitations: { owner: 'operators' },
   operator_passkeys: { owner: 'operators' },
   operator_providers: { owner: 'operators' },
+  operator_device_requests: { owner: 'operators' },
   operator_provider_groups: { owner: 'operators' },
 
   reconcile_runs: { owner: 'reconciliation' },

@@ -11,7 +11,7 @@ import {
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import { forgetRegistrationTries } from '../../members/index.ts';
 import { deleteOldChanges } from '../../memory/index.ts';
-import { deleteExpiredOperatorSessions } from '../../operators/index.ts';
+import { deleteExpiredDevices, deleteExpiredOperatorSessions } from '../../operators/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { expireLimitCounters } from '../../transfers/index.ts';
 import { expireAttempts } from '../../webhooks/index.ts';
@@ -92,6 +92,9 @@ export async function runMaintenance(
     );
     await attempt(code, 'operator_sessions', () =>
       database.write(institutionId, (db) => deleteExpiredOperatorSessions(db, clock())),
+    );
+    await attempt(code, 'operator_devices', () =>
+      database.write(institutionId, (db) => deleteExpiredDevices(db, clock())),
     );
     await attempt(code, 'event_numbers', () => database.write(institutionId, markEventNumbers));
     await attempt(code, 'webhook_attempts', () =>

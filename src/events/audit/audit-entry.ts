@@ -108,6 +108,7 @@ export const auditActions = [
   'operator.added',
   'operator.invited',
   'operator.passkey_added',
+  'operator.device_decided',
   'operator.provider_changed',
   'operator.provider_removed',
   'operator.passkey_removed',

@@ -27,6 +27,8 @@ export const rights = {
   'operators:manage': ['administrator'],
   /** The own passkeys. Needs a sign-in within five minutes, so that a session that was left open changes none. */
   'passkeys:own': everyone,
+  /** Sign a command line in. Needs a sign-in within five minutes. */
+  'devices:approve': everyone,
   'audit:read': ['auditor', 'administrator'],
   'audit:export': ['auditor'],
 } as const satisfies Readonly<Record<string, readonly OperatorRole[]>>;
@@ -36,6 +38,7 @@ export type Right = keyof typeof rights;
 export const freshSeconds: Readonly<Partial<Record<Right, number>>> = {
   'transfers:decide': 300,
   'passkeys:own': 300,
+  'devices:approve': 300,
 };
 
 export function mayUse(roles: readonly OperatorRole[], right: Right): boolean {

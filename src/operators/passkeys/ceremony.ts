@@ -31,6 +31,7 @@ export type OperatorPage = { readonly expiresAtMillis: number; readonly challeng
       readonly selector: string;
     }
   | { readonly kind: 'passkeys'; readonly sessionId: string }
+  | { readonly kind: 'device'; readonly sessionId: string; readonly deviceHash: string }
   | {
       /** A cookie; the challenge is the state of the request to the provider. */
       readonly kind: 'provider';

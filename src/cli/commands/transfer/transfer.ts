@@ -24,11 +24,12 @@ import {
   say,
 } from '../../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
+import { breakGlassOption, type DeciderOptions, deciderOf } from '../../decider.ts';
 import { jsonOption, type OutputOptions, sayList } from '../../output.ts';
 import { proposed } from '../../proposed.ts';
 import { transferShow } from './transfer-show.ts';
 
-interface Signed extends InstitutionOptions, ConfirmOptions {
+interface Signed extends InstitutionOptions, ConfirmOptions, DeciderOptions {
   readonly as?: string;
   readonly reason?: string;
 }
@@ -197,9 +198,12 @@ function onDesk<Options extends Signed>(
   command
     .argument('<id>', 'the transfer’s id')
     .option('--reason <text>', 'why, for the audit', readReason)
-    .addOption(asOption());
+    .addOption(asOption())
+    .addOption(breakGlassOption());
   return onInstitution(command, async (run, options: Options, transferId: string) => {
-    const origin = actingAs(run.origin, run.institution, options.as);
+    if (options.reason !== undefined && options.breakGlass !== undefined)
+      throw new CommandError('Give the reason once: --break-glass has it.');
+    const origin = actingAs(await deciderOf(run, options), run.institution, options.as);
     const { desk, close } = openDesk(run.context);
     try {
       await work({ ...run, origin, desk }, transferId, options);

@@ -23,7 +23,14 @@ export const paths = {
   passkeySignIn: '/operations/sign-in/passkey',
   providerSignIn: '/operations/sign-in/provider',
   callback: `${callbackPath}/{institution}`,
+  device: '/operations/device',
+  decideDevice: '/operations/device/decide',
+  /** RFC 8628 sections 3.1 and 3.4, for the command line. */
+  deviceAuthorization: '/operations/device-authorization',
+  token: '/operations/token',
   signOut: '/operations/sign-out',
+  /** As the form, for the command line. */
+  endSession: '/operations/v1/end-session',
   invitation: '/operations/invitation',
   enroll: '/operations/invitation/passkey',
   passkeys: '/operations/passkeys',
@@ -123,3 +130,10 @@ export async function enter(
   await leave(page, request);
   return redirectTo(reply.header('set-cookie', page.cookie.toSet(secret)), to);
 }
+
+/** Problems after which a page leads to the sign-in and back. */
+export const signInFirst: ReadonlySet<string> = new Set([
+  'missing_token',
+  'invalid_token',
+  'insufficient_user_authentication',
+]);

@@ -10,7 +10,7 @@ import {
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { requestOrigin } from '../register.ts';
-import { fieldsOf, type PageDeps, paths, redirectTo, sendPage } from './page.ts';
+import { fieldsOf, type PageDeps, paths, redirectTo, sendPage, signInFirst } from './page.ts';
 import { type PasskeysOutcome, passkeysView } from './views.ts';
 
 type Change = (operator: SignedInOperator, origin: CommandOrigin) => Promise<PasskeysOutcome>;
@@ -50,12 +50,6 @@ async function answer(
     return redirectTo(reply, `${paths.signIn}?next=${paths.passkeys}`);
   }
 }
-
-const signInFirst: ReadonlySet<string> = new Set([
-  'missing_token',
-  'invalid_token',
-  'insufficient_user_authentication',
-]);
 
 function onlyPasskey(error: unknown): PasskeysOutcome {
   if (error instanceof Problem && error.code === 'act_refused') return 'only';

@@ -3,6 +3,7 @@ import { listDemoInstitutions, type OperatorDeps, signInWithPasskey } from '../.
 import { bodyParsers } from '../../request/body/body-parsers.ts';
 import { SessionCookie } from '../session-cookie.ts';
 import { beginDemo, isOnThisMachine } from './demo.ts';
+import { registerDevicePages } from './device-pages.ts';
 import { registerInvitationPages } from './invitation-pages.ts';
 import {
   enter,
@@ -29,6 +30,12 @@ export const operatorPages: readonly { readonly method: 'GET' | 'POST'; readonly
   { method: 'POST', path: paths.providerSignIn },
   { method: 'GET', path: paths.callback },
   { method: 'POST', path: paths.signOut },
+  { method: 'POST', path: paths.endSession },
+  { method: 'GET', path: paths.device },
+  { method: 'POST', path: paths.device },
+  { method: 'POST', path: paths.decideDevice },
+  { method: 'POST', path: paths.deviceAuthorization },
+  { method: 'POST', path: paths.token },
   { method: 'GET', path: paths.invitation },
   { method: 'POST', path: paths.invitation },
   { method: 'POST', path: paths.enroll },
@@ -49,6 +56,7 @@ export function registerOperatorPages(app: FastifyInstance, deps: OperatorDeps, 
     registerProviderPages(scope, page);
     registerInvitationPages(scope, page);
     registerPasskeyPages(scope, page);
+    registerDevicePages(scope, page);
   });
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AskingDevice,
   demoOperators,
   type EnrollmentPage,
   type OwnPasskey,
@@ -55,6 +56,45 @@ ${demos.length > 0 && html`<p class="note">${signIn.demoOnly}</p>`}
 ${demos.map((demo) => demoButtons(demo, next))}
 <p class="leave"><a href="${paths.invitation}">${signIn.invited}</a></p>`;
   return { title: signIn.title, body, hasScript: true, status: refusal?.status ?? 200 };
+}
+
+/** Asks for the code of a command line. */
+export function deviceCodeView({ code = '', isUnknown = false }): OperatorView {
+  const { device } = texts;
+  const body = html`<h1>${device.title}</h1>
+<p class="lead">${device.lead}</p>
+${isUnknown && html`<p class="alert" role="alert">${device.unknown}</p>`}
+<form method="post" action="${paths.device}">
+<label for="code">${device.code}</label>
+<input id="code" name="code" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20" autofocus>
+<button>${device.submit}</button>
+</form>`;
+  return { title: device.title, body, status: isUnknown ? 422 : 200 };
+}
+
+/** Names the machine before anything happens (RFC 8628 section 5.4). */
+export function deviceView(
+  name: string,
+  { request, machine, address, startedAt }: AskingDevice,
+): OperatorView {
+  const { device } = texts;
+  const body = html`<h1>${device.asks}</h1>
+<p class="lead">${device.acts(name)}</p>
+<ul><li>${device.machine}: <strong>${machine}</strong></li>
+${address !== null && html`<li>${device.address}: <strong>${address}</strong></li>`}
+<li>${device.started}: ${startedAt.toISOString()}</li></ul>
+<form method="post" action="${paths.decideDevice}">
+<input type="hidden" name="request" value="${request}">
+<button name="answer" value="approve">${device.approve}</button>
+<button class="quiet" name="answer" value="deny">${device.deny}</button>
+</form>`;
+  return { title: device.asks, body };
+}
+
+export function deviceDoneView(isApproved: boolean): OperatorView {
+  const { device } = texts;
+  const body = html`<h1>${device.done}</h1><p class="lead">${isApproved ? device.approved : device.denied}</p>`;
+  return { title: device.done, body };
 }
 
 /** Leads to the provider. */

@@ -7,11 +7,11 @@ import {
   listOperators,
   type OperatorRole,
   operatorRoles,
-} from '../../operators/index.ts';
-import { listOf, matching, readNameForPeople, readReason } from '../arguments.ts';
-import { type InstitutionOptions, type InstitutionRun, onInstitution, say } from '../command.ts';
-import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
-import { jsonOption, type OutputOptions, sayList } from '../output.ts';
+} from '../../../operators/index.ts';
+import { listOf, matching, readNameForPeople, readReason } from '../../arguments.ts';
+import { type InstitutionOptions, type InstitutionRun, onInstitution, say } from '../../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
+import { jsonOption, type OutputOptions, sayList } from '../../output.ts';
 
 interface InviteOptions extends InstitutionOptions {
   readonly name: string;
