@@ -7,32 +7,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
-import { actByKeyboard, show, signIn } from './console-page.ts';
+import { actByKeyboard, order, show, signIn } from './console-page.ts';
+import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { roles, screens, takePictures, walkRole } from './walk-roles.ts';
-
-/** Orders a transfer as a member of harbor, through the public API. */
-async function order(url: string, transfer: Readonly<Record<string, unknown>>): Promise<string> {
-  const credentials = { client_id: 'harbor-app', client_secret: 'harbor-app-secret', grant_type: 'password' };
-  const member = { username: 'pebble.primary', password: 'marina-quay-lantern-1' };
-  const issued = await fetch(`${url}/auth/v2/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ ...credentials, ...member }),
-  });
-  const { access_token } = (await issued.json()) as { access_token: string };
-  const response = await fetch(`${url}/digitalbanking/db-transfers/v1/transfers`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${access_token}`,
-      'content-type': 'application/json',
-      'x-request-id': `request-of-${transfer.id}`,
-    },
-    body: JSON.stringify({ fromAccountId: 'a-1002-checking', ...transfer }),
-  });
-  return ((await response.json()) as { status: string }).status;
-}
 
 /** A file of the core's balances, which are others than those here. */
 async function balancesOfCore(): Promise<string> {
@@ -165,21 +145,6 @@ async function audit(browser: Browser, url: string): Promise<string[]> {
   return found;
 }
 
-/** A transfer that is ordered while Today is open appears there. */
-async function live(browser: Browser, url: string): Promise<string[]> {
-  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
-  await signIn(page, url, 'Demo viewer');
-  await show(page, url, 'today');
-  const figure = page.getByRole('region', { name: 'Transfers', exact: true }).getByRole('link');
-  const before = Number(await figure.textContent());
-  await order(url, { id: 'walk-4', amount: 3, toAccountId: 'a-1002-savings' });
-  await figure.getByText(String(before + 1), { exact: true }).waitFor();
-  await figure.click();
-  await page.getByRole('link', { name: 'walk-4' }).waitFor();
-  await page.context().close();
-  return faults;
-}
-
 /** An operator who is suspended while a page is open. */
 async function suspended(browser: Browser, url: string): Promise<string[]> {
   const teller = await openPage(browser, { viewport: sizes.desktop });
@@ -217,7 +182,9 @@ const hostile = `"><img src=x onerror="self.taken=1"><script>self.taken=1</scrip
 async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
   const { page } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo approver');
-  await page.route(/\/operations\/v1\//, async (route) => {
+  // Without the stream the page asks, and gets the texts below.
+  await page.route(/\/today\/stream/, (route) => route.abort());
+  await page.route(/\/operations\/v1\/(?!today\/stream)/, async (route) => {
     const response = await route.fetch();
     const fixed =
       /^(amount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$|^before$/;
@@ -284,7 +251,9 @@ if (browser !== undefined) {
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
   await journey('the audit shows the approvals', () => audit(browser, url));
-  await journey('the figures of today follow', () => live(browser, url));
+  await journey('the figures of today follow by the stream', () => followed(browser, url));
+  await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));
+  await journey('the review queue follows', () => queueFollows(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));

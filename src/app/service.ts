@@ -56,6 +56,7 @@ import { type CommitDelay, createServer, presentEvent, type Services } from '../
 import { type Actor, type ClientActor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
+import { LiveConsoles } from '../operators/index.ts';
 import { Screener } from '../screening/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { seams } from '../shared/seams.ts';
@@ -134,6 +135,10 @@ export async function startService(
     options.clock,
   );
   const core = coreConnection(context);
+  const live = new LiveConsoles({
+    ...context,
+    onError: (error, institutionId) => options.log('live_failed', { institutionId, error }),
+  });
   const screener = new Screener({ ...context.webhooks, log: options.log });
   const openedDesk = openDesk(context, { ...options, core, askScreening: screener.ask });
   const { desk, close: closeDesk } = openedDesk;
@@ -148,6 +153,7 @@ export async function startService(
       servicesOf(context, {
         desk,
         core,
+        live,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
@@ -194,6 +200,7 @@ export async function startService(
       stopMaintenance();
       // Requests that wait for the core respond with what they have.
       await core.watch.stop();
+      live.close();
       await scrapes?.close();
       metrics?.stop();
       const swept = Promise.all([sweeper.stop(), sender.stop(), alerts.stop()]);
@@ -229,6 +236,7 @@ export async function startService(
 interface ServiceParts {
   readonly desk: TransferDesk;
   readonly core: CoreParts;
+  readonly live: LiveConsoles;
   readonly isStopping: () => boolean;
   readonly linePatienceMillis: number;
 }
@@ -240,7 +248,7 @@ const codes = { activation: activationCode, email: emailCode };
 
 function servicesOf(
   context: AppContext,
-  { desk, core, isStopping, linePatienceMillis }: ServiceParts,
+  { desk, core, live, isStopping, linePatienceMillis }: ServiceParts,
 ): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -294,6 +302,7 @@ function servicesOf(
       desk,
       webhooks: context.webhooks,
       auditRetention: context.auditRetention,
+      live,
       coreConnection: (institutionId) => core.states.connection(institutionId),
     },
     getUserInfo: (actor) =>

@@ -58,7 +58,8 @@ function watchRequests(metrics: Registry): () => void {
     'http_route',
   );
   const listener = {
-    asyncEnd: ({ method, route = '', status, code, seconds, isHangUp }: RequestMessage) => {
+    asyncEnd: ({ method, route = '', status, code, seconds, isHangUp, isStream }: RequestMessage) => {
+      if (isStream && code === undefined) return;
       if (isHangUp) return hangUps.with(route).add();
       durations.with(methods.has(method) ? method : '_OTHER', route, String(status)).observe(seconds);
       if (code !== undefined) problems.with(code).add();

@@ -5,6 +5,7 @@ import type { BusinessTime } from '../institutions/index.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
 import type { TransferDesk } from '../transfers/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
+import type { LiveConsoles } from './live/live-consoles.ts';
 
 /** Everything that an operation of an operator stands on. */
 export interface OperatorDeps {
@@ -15,5 +16,6 @@ export interface OperatorDeps {
   readonly desk: TransferDesk;
   readonly webhooks: WebhookDeps;
   readonly auditRetention: AuditRetention;
+  readonly live: LiveConsoles;
   readonly coreConnection: (institutionId: InstitutionId) => Promise<CoreConnection>;
 }

@@ -78,6 +78,8 @@ export { institutionOf } from './institutions/institution-of.ts';
 export { moneyFlows } from './ledger/money-flows.ts';
 export { trialBalance } from './ledger/trial-balance.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';
+export { LiveConsoles } from './live/live-consoles.ts';
+export type { LiveStream } from './live/stream.ts';
 export { eraseMember } from './members/erase-member.ts';
 export { type FoundPerson, findMembers, type SearchWay, searchWays } from './members/find-members.ts';
 export { type ShownMember, showMember } from './members/show-member.ts';

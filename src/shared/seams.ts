@@ -19,6 +19,8 @@ export interface RequestMessage {
   seconds: number;
   /** The caller closed the connection before the response was complete. */
   isHangUp: boolean;
+  /** It lasts until its caller leaves, so that its time says nothing. */
+  readonly isStream: boolean;
   transferId: string | undefined;
 }
 

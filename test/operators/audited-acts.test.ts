@@ -44,6 +44,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showCalendar: 'nothing about a member',
   showLimits: 'nothing about a member',
   showToday: 'nothing about a member',
+  followToday: 'nothing about a member',
   showReconcile: 'nothing about a member',
   showSystem: 'nothing about a member',
   // Sums of many accounts.

@@ -38,6 +38,7 @@ const matrix: Readonly<Record<string, string>> = {
   changeCalendar: administratorDone,
   showLimits: all,
   showToday: all,
+  followToday: all,
   searchAnything: personal,
   listEvents: personal,
   showReconcile: all,

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { type Children, html } from '../design/html.ts';
 
@@ -12,12 +12,17 @@ export type Loaded<Value> =
   | { readonly kind: 'ready'; readonly value: Value }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** Loads a value, and again when one of `keys` changes or `again` is called. A response that comes too late is dropped. */
+/**
+ * Loads a value, and again when one of `keys` changes or `again` is called. A response that comes too late is dropped. `refresh` loads it once
+ * more behind the one that shows.
+ */
 export function useLoad<Value>(load: () => Promise<Value>, keys: readonly unknown[]) {
   const [state, setState] = useState<Loaded<Value>>({ kind: 'loading' });
   const [round, setRound] = useState(0);
+  const rounds = useRef(0);
   useEffect(() => {
     let isCurrent = true;
+    rounds.current += 1;
     load().then(
       (value) => {
         if (isCurrent) setState({ kind: 'ready', value });
@@ -31,14 +36,24 @@ export function useLoad<Value>(load: () => Promise<Value>, keys: readonly unknow
       setState({ kind: 'loading' });
     };
   }, [round, ...keys]);
-  return { state, again: () => setRound(round + 1) };
+  const refresh = async () => {
+    rounds.current += 1;
+    const own = rounds.current;
+    // If this fails, the value that shows stays.
+    const value = await load().catch(() => undefined);
+    if (value !== undefined && rounds.current === own) setState({ kind: 'ready', value });
+  };
+  return { state, again: () => setRound(round + 1), refresh };
 }
 
-/** Loads a value, and again every so many seconds while the page is visible. The last value stays when a request fails. */
-export function useLive<Value>(load: () => Promise<Value>, everySeconds: number) {
+/**
+ * Loads a value, and again every so many seconds while the page is visible and `isOn`. The last value stays when a request fails.
+ */
+export function useLive<Value>(load: () => Promise<Value>, everySeconds: number, isOn: boolean) {
   const [value, setValue] = useState<Value>();
   const [error, setError] = useState<unknown>();
   useEffect(() => {
+    if (!isOn) return;
     let isCurrent = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const refresh = async () => {
@@ -59,7 +74,7 @@ export function useLive<Value>(load: () => Promise<Value>, everySeconds: number)
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, []);
+  }, [isOn]);
   return { value, error };
 }
 

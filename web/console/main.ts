@@ -3,6 +3,7 @@ import { currentPlace } from '../common/router.ts';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import '../design/theme.ts';
+import { followLive } from './live.ts';
 import { sentenceOf } from './operations.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AuditScreen } from './screens/audit.ts';
@@ -93,4 +94,4 @@ function Failed({ error }: { error: unknown }) {
 
 document.documentElement.dataset.density = 'compact';
 render(html`<${Console} />`, root);
-start().catch((error) => render(html`<${Failed} error=${error} />`, root));
+start().then(followLive, (error) => render(html`<${Failed} error=${error} />`, root));

@@ -15,14 +15,22 @@ interface PagedTableProps<Row> {
   readonly caption: string;
   readonly file: string;
   readonly empty: string;
+  /** Another number reads the first page once more, behind the rows that show. */
+  readonly round?: number;
 }
 
 const pageSize = '100';
 
 /** A list that reads its next page when its end comes into view. Give it a `key` that changes with the query. */
 export function PagedTable<Row>(props: PagedTableProps<Row>) {
-  const { path, query = {} } = props;
-  const { state, again } = useLoad(() => ask(() => readPage<Row>(path, { limit: pageSize, ...query })), []);
+  const { path, query = {}, round = 0 } = props;
+  const { state, again, refresh } = useLoad(
+    () => ask(() => readPage<Row>(path, { limit: pageSize, ...query })),
+    [],
+  );
+  useEffect(() => {
+    if (round > 0) void refresh();
+  }, [round]);
   return html`<${Stateful} state=${state} subject=${props.caption.toLowerCase()} again=${again}>
     ${(first: Page<Row>) => html`<${Pages} ...${props} first=${first} />`}
   <//>`;

@@ -42,7 +42,7 @@ export function generateOperatorsOpenApi(server = 'http://127.0.0.1:8080'): obje
 }
 
 function describe(tag: string, operation: OperatorOperation): object {
-  const { operationId, summary, right, body, response, positionWords, path } = operation;
+  const { operationId, summary, right, body, response, positionWords, path, isStream } = operation;
   const isList = positionWords !== undefined;
   const query = querySchemaOf(operation);
   return {
@@ -64,9 +64,13 @@ function describe(tag: string, operation: OperatorOperation): object {
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
       200: {
-        description: isList ? 'A page of the list.' : 'The document.',
+        description: isStream ? streamed : isList ? 'A page of the list.' : 'The document.',
         ...(isList && { headers: { Link: { description: 'The next page.', schema: { type: 'string' } } } }),
-        content: { 'application/json': { schema: isList ? { type: 'array', items: response } : response } },
+        content: {
+          [isStream ? 'text/event-stream' : 'application/json']: {
+            schema: isList ? { type: 'array', items: response } : response,
+          },
+        },
       },
       default: {
         description: 'A problem document (RFC 9457).',
@@ -75,6 +79,9 @@ function describe(tag: string, operation: OperatorOperation): object {
     },
   };
 }
+
+const streamed =
+  'Server-sent events: `figures` with the document of GET /today, `changed` with `screens`, `beat`, and `end` with `reason`, one of session, roles, unchecked, stopping.';
 
 function needs(right: OperatorOperation['right']): string {
   if (right === 'any') return 'For every signed-in operator.';

@@ -19,6 +19,16 @@ interface Input<Path extends string, Query extends Type.TObject, Body extends Ty
   readonly body: Type.Static<Body>;
   /** Of a list. */
   readonly page: PageRequest;
+  /** Of a stream. */
+  readonly reader: StreamReader;
+}
+
+/** The reader of a stream of events. */
+export interface StreamReader {
+  /** The id of the last event that it got, on a connection before. */
+  readonly lastId: string | undefined;
+  /** Gives back the slots of the request. The signal is aborted when the reader has left, and at once if there are too many. */
+  stepAside(): AbortSignal;
 }
 
 interface Description<Path extends string, Query extends Type.TObject, Body extends Type.TSchema> {
@@ -35,6 +45,8 @@ interface Description<Path extends string, Query extends Type.TObject, Body exte
   readonly response: Type.TSchema;
   /** A list: the handler returns a page, whose position has so many numbers. */
   readonly positionWords?: number;
+  /** The handler returns a LiveStream, which is sent as server-sent events. The request is no use of the session. */
+  readonly isStream?: true;
   /** Undefined is 404. Everything else that is refused is thrown as a Problem. */
   handle(
     deps: OperatorDeps,

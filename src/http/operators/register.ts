@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   findOperator,
+  type LiveStream,
   type OperatorDeps,
   originOf,
   requireRight,
@@ -14,7 +15,8 @@ import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
 import { pageResponse, readPage } from '../request/paging.ts';
 import { closedQuery, readScalars } from '../request/query-parameters.ts';
-import { type OperatorOperation, operationsBase } from './operation.ts';
+import { eventHeaders, eventsOf } from './event-stream.ts';
+import { type OperatorOperation, operationsBase, type StreamReader } from './operation.ts';
 import { operationsOfOperators } from './operations.ts';
 import { idsOf, querySchemaOf } from './schemas-of.ts';
 import { SessionCookie } from './session-cookie.ts';
@@ -26,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The right that an operator lacks is named in the challenge. */
     right?: string;
+    /** For the metrics. */
+    isStream?: boolean;
   }
 }
 
@@ -45,9 +49,9 @@ export function registerOperatorOperations(
       scope.addHook('onRequest', async (request, reply) => {
         const secret = cookie.secretOf(request);
         admission.admit('operators', reply);
-        request.operator = await findOperator(deps, secret);
+        request.operator = await findOperator(deps, secret, operation.isStream === undefined);
         if (operation.right !== 'any') requireOrNote(deps, request, operation.right);
-        requireAcceptable(request.headers.accept, json);
+        requireAcceptable(request.headers.accept, operation.isStream ? 'text/event-stream' : json);
       });
       const query = querySchemaOf(operation);
       scope.addHook('preValidation', async (request) => {
@@ -56,14 +60,27 @@ export function registerOperatorOperations(
       scope.route({
         method: operation.method,
         url: `${operationsBase}${operation.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
-        config: { right: operation.right },
+        config: { right: operation.right, isStream: operation.isStream === true },
         schema: {
           params: idsOf(operation.path),
           querystring: closedQuery(query),
           ...(operation.body && { body: operation.body }),
         },
         handler: async (request, reply) => {
-          const { status, headers = {}, body } = await respond(operation, deps, { request, publicUrl });
+          const reader = readerOf(request, () => admission.stepAside(reply));
+          if (operation.isStream && request.method === 'HEAD') return reply.headers(eventHeaders).send();
+          const {
+            status,
+            headers = {},
+            body,
+          } = await respond(operation, deps, {
+            ...{ request, publicUrl, reader },
+          });
+          if (operation.isStream) {
+            const { events, cut } = eventsOf(body as LiveStream);
+            cut.addEventListener('abort', () => reply.raw.destroy());
+            return reply.headers(eventHeaders).send(events);
+          }
           return reply.code(status).headers(headers).type(json).send(JSON.stringify(body, plainNumber));
         },
       });
@@ -91,7 +108,11 @@ function requireOrNote(
 async function respond(
   operation: OperatorOperation,
   deps: OperatorDeps,
-  { request, publicUrl }: { readonly request: FastifyRequest; readonly publicUrl: string },
+  {
+    request,
+    publicUrl,
+    reader,
+  }: { readonly request: FastifyRequest; readonly publicUrl: string; readonly reader: StreamReader },
 ): Promise<{ status: number; headers?: Readonly<Record<string, string>>; body: unknown }> {
   const operator = operatorOf(request);
   const { institutionId } = operator;
@@ -107,11 +128,18 @@ async function respond(
     query,
     body: request.body,
     page: positionWords === undefined ? { limit: 0, after: null } : readPage(list, positionWords),
+    reader,
   });
   if (found === undefined) throw new Problem('not_found', 'There is nothing with this id.');
   if (positionWords === undefined) return { status: 200, body: found };
   const response = pageResponse(list, found as Page<object>, (item) => item);
   return 'body' in response ? response : { status: 200, body: [] };
+}
+
+/** The query has the id where a page opens a new stream itself: browsers send the header only when they reconnect. */
+function readerOf({ headers, query }: FastifyRequest, stepAside: () => AbortSignal): StreamReader {
+  const { lastEventId } = query as { readonly lastEventId?: string };
+  return { lastId: headers['last-event-id']?.toString() ?? lastEventId, stepAside };
 }
 
 /** Every act with a reason has it in its audit entries. */

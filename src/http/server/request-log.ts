@@ -43,6 +43,7 @@ function messageOf(request: FastifyRequest): RequestMessage {
     code: undefined,
     seconds: 0,
     isHangUp: false,
+    isStream: config.isStream === true,
     transferId: undefined,
   };
 }

@@ -57,6 +57,27 @@ export async function selectSession(
   return (await db.query<SessionRow>(active, [db.institutionId, secretHash, now, idleSince])).rows[0];
 }
 
+const several = sql(
+  'access_sessions',
+  `select s.session_id, s.kind, s.last_used_at, o.roles
+   from operator_sessions s
+   join operators o on o.institution_id = s.institution_id and o.operator_id = s.operator_id
+   where s.institution_id = $1 and s.session_id = any($2::text[]) and s.ended_at is null and s.expires_at > $3
+     and o.status = 'ACTIVE'`,
+);
+
+/** A session that stands, with the roles that its operator has now. */
+type StandingSession = Pick<SessionRow, 'sessionId' | 'kind' | 'lastUsedAt' | 'roles'>;
+
+/** Those of the sessions that have not ended. */
+export async function selectSessions(
+  db: Queryable,
+  sessionIds: readonly string[],
+  now: Date,
+): Promise<StandingSession[]> {
+  return (await db.query<StandingSession>(several, [db.institutionId, sessionIds, now])).rows;
+}
+
 const used = sql(
   'access_use_session',
   'update operator_sessions set last_used_at = greatest(last_used_at, $3) where institution_id = $1 and session_id = $2',

@@ -81,11 +81,12 @@ export async function beginSession(
 
 /**
  * The operator of a session, with the roles of this moment: a role that was taken away, and an operator who was suspended, are refused at
- * the next request. Problem `invalid_token`.
+ * the next request. A request that a page repeats by itself is no use of the session. Problem `invalid_token`.
  */
 export async function findOperator(
   { database, clock, auth: { vault } }: AccessDeps,
   secret: string,
+  isUse = true,
 ): Promise<SignedInOperator> {
   const institutionId = institutionOf(secret);
   const now = clock();
@@ -95,12 +96,17 @@ export async function findOperator(
     (await database.read(institutionId, (db) =>
       selectSession(db, secretHash, { now, idleSince: new Date(now.getTime() - lifetimeMillis) }),
     ));
-  if (!session || !institutionId || now.getTime() - session.lastUsedAt.getTime() > idleMillis[session.kind]) {
+  if (!session || !institutionId || isIdle(session, now)) {
     throw new Problem('invalid_token', 'The session of the operator has ended. Sign in again.');
   }
-  if (now.getTime() - session.lastUsedAt.getTime() > useMillis)
+  if (isUse && now.getTime() - session.lastUsedAt.getTime() > useMillis)
     await database.write(institutionId, (db) => noteUse(db, session.sessionId, now));
   return { ...session, institutionId };
+}
+
+/** Whether nobody has used the session for too long. */
+export function isIdle({ kind, lastUsedAt }: Pick<SessionRow, 'kind' | 'lastUsedAt'>, now: Date): boolean {
+  return now.getTime() - lastUsedAt.getTime() > idleMillis[kind];
 }
 
 /** Problems `insufficient_scope`, and `insufficient_user_authentication` if the right needs a more recent sign-in. */

@@ -6,6 +6,7 @@ import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActDialog } from '../act.ts';
 import { dueWords, wordOf } from '../format.ts';
+import { useChanges } from '../live.ts';
 import { Moment } from '../moment.ts';
 import {
   act,
@@ -23,10 +24,11 @@ import { Status } from './transfer-columns.ts';
 
 /** Transfers that wait, the first due first, and the acts that wait for a second person. */
 export function ReviewScreen() {
-  const { state, again } = useLoad(
+  const { state, again, refresh } = useLoad(
     () => ask(() => read<readonly (WaitingTransfer | Proposal)[]>('/pending')),
     [],
   );
+  useChanges('review', () => void refresh());
   const [result, setResult] = useState<string>();
   const done = (words: string) => {
     setResult(words);
@@ -44,14 +46,16 @@ export function ReviewScreen() {
 
 type Decision = 'approve' | 'decline';
 
-function actOf(decision: Decision, { id }: { readonly id: string }): Act<Decided> {
+function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
+  const { id, amount, currencyCode, fromAccountId, toAccountId } = transfer;
+  const subject = `${amount} ${currencyCode} from ${fromAccountId} to ${toAccountId}.`;
   const effects = {
     approve: 'The money moves once enough persons have approved it.',
     decline: 'The transfer fails for good, and the held money is free again.',
   };
   return {
     verb: wordOf(decision),
-    effect: effects[decision],
+    effect: `${subject} ${effects[decision]}`,
     run: (reason) => act<Decided>(`${pathOf`/transfers/${id}`}/${decision}`, { reason }),
   };
 }
@@ -69,18 +73,32 @@ function Queue({
   transfers: readonly WaitingTransfer[];
   onDone: (words: string) => void;
 }) {
-  const [at, setAt] = useState(0);
-  const [decision, setDecision] = useState<Decision>();
-  const current = transfers[Math.min(at, transfers.length - 1)];
+  // The queue changes while the operator looks: the selected transfer is known by its id, and a dialog keeps its own.
+  const [selected, setSelected] = useState<{ readonly id: string; readonly at: number }>();
+  const [deciding, setDeciding] = useState<{
+    readonly decision: Decision;
+    readonly transfer: WaitingTransfer;
+  }>();
+  const found = transfers.findIndex(({ id }) => id === selected?.id);
+  const at = Math.max(0, Math.min(found < 0 ? (selected?.at ?? 0) : found, transfers.length - 1));
+  const current = transfers[at];
+  const select = (place: number) => {
+    const id = transfers[place]?.id;
+    if (id !== undefined) setSelected({ id, at: place });
+  };
+  useEffect(() => {
+    if (current !== undefined) setSelected({ id: current.id, at });
+  }, [current?.id, at]);
+  const decide = (decision: Decision) => current && setDeciding({ decision, transfer: current });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || current === undefined) return;
       const isDecision = may('transfers:decide');
-      if (event.key === 'j') setAt(Math.min(at + 1, transfers.length - 1));
-      else if (event.key === 'k') setAt(Math.max(at - 1, 0));
+      if (event.key === 'j') select(Math.min(at + 1, transfers.length - 1));
+      else if (event.key === 'k') select(Math.max(at - 1, 0));
       else if (event.key === 'o') go(addressOf('transfers', current.id));
-      else if (event.key === 'a' && isDecision) setDecision('approve');
-      else if (event.key === 'd' && isDecision) setDecision('decline');
+      else if (event.key === 'a' && isDecision) decide('approve');
+      else if (event.key === 'd' && isDecision) decide('decline');
       else return;
       event.preventDefault();
     };
@@ -93,7 +111,7 @@ function Queue({
       title: 'Transfer',
       text: ({ id }) => id,
       cell: (row) =>
-        html`<button type="button" class="pick" aria-pressed=${row.id === current.id} onClick=${() => setAt(transfers.indexOf(row))}>${row.id}</button>`,
+        html`<button type="button" class="pick" aria-pressed=${row.id === current.id} onClick=${() => select(transfers.indexOf(row))}>${row.id}</button>`,
     },
     {
       title: 'Amount',
@@ -112,10 +130,10 @@ function Queue({
     <section class="card" aria-label="Transfers that wait">
       <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${current.id} empty="" file="review" />
     </section>
-    <${Selected} key=${current.id} transfer=${current} onDecide=${setDecision} />
+    <${Selected} key=${current.id} transfer=${current} onDecide=${decide} />
     ${
-      decision &&
-      html`<${ActDialog} act=${actOf(decision, current)} onClose=${() => setDecision(undefined)}
+      deciding &&
+      html`<${ActDialog} act=${actOf(deciding.decision, deciding.transfer)} onClose=${() => setDeciding(undefined)}
       onDone=${(decided: Decided) => onDone(wordsOf(decided))} />`
     }
   </div>`;

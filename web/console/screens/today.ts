@@ -1,26 +1,51 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLive } from '../../common/load.ts';
 import { addressOf } from '../../common/router.ts';
 import { type Column, Table } from '../../common/table.ts';
 import { Amount, Badge, Empty, Loading, Notice } from '../../design/components.ts';
 import { type Children, html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
+import { liveFigures } from '../live.ts';
 import { Moment } from '../moment.ts';
 import { read, sentenceOf, type Today } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen } from '../shell.ts';
 
-/** The figures read the transfers of the day, so they are not asked for more often. */
+/** Without a stream. The figures read the transfers of the day, so they are not asked for more often. */
 const refreshSeconds = 10;
+/** A stream has this time to deliver before the page asks. */
+const patienceMillis = 1_500;
 
 /** The day of the institution until now. Each figure leads to the rows that it counts. */
 export function TodayScreen() {
-  const { value: today, error } = useLive(() => ask(() => read<Today>('/today')), refreshSeconds);
+  const isAsking = useAsking();
+  const { value: asked, error: fault } = useLive(
+    () => ask(() => read<Today>('/today')),
+    refreshSeconds,
+    isAsking,
+  );
+  const kept = useRef<Today | undefined>(undefined);
+  kept.current = liveFigures.value ?? (isAsking ? asked : undefined) ?? kept.current;
+  const today = kept.current;
+  const error = isAsking ? fault : undefined;
   const lead = today && html`Since <${Moment} at=${today.since} />, as of <${Moment} at=${today.at} />`;
   return html`<${Screen} title="Today" lead=${lead}>
     ${error !== undefined && html`<${Notice} kind="bad" title=${sentenceOf(error)}><p>The page tries again every ${refreshSeconds} seconds.</p><//>`}
     ${today === undefined && error === undefined && html`<${Loading} subject="the day" />`}
     ${today && html`<${Tiles} today=${today} /><div class="tiles" data-size="wide"><${PerMinute} today=${today} /><${Waiting} today=${today} /></div><${Moved} today=${today} /><${Declines} today=${today} />`}
   <//>`;
+}
+
+/** Whether no stream has delivered for some time. */
+function useAsking(): boolean {
+  const [isAsking, setAsking] = useState(false);
+  const isLive = liveFigures.value !== undefined;
+  useEffect(() => {
+    if (isLive) return setAsking(false);
+    const timer = setTimeout(() => setAsking(true), patienceMillis);
+    return () => clearTimeout(timer);
+  }, [isLive]);
+  return isAsking && !isLive;
 }
 
 function Tiles({ today }: { today: Today }) {

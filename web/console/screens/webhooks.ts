@@ -4,6 +4,7 @@ import { type Column, Table } from '../../common/table.ts';
 import { Badge } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
+import { useChanges } from '../live.ts';
 import { Moment } from '../moment.ts';
 import { read, type Webhook } from '../operations.ts';
 import { ask } from '../session.ts';
@@ -43,7 +44,8 @@ const columns: readonly Column<Webhook>[] = [
 
 /** The endpoints of all clients. */
 export function WebhooksScreen() {
-  const { state, again } = useLoad(() => ask(() => read<readonly Webhook[]>('/webhooks')), []);
+  const { state, again, refresh } = useLoad(() => ask(() => read<readonly Webhook[]>('/webhooks')), []);
+  useChanges('webhooks', () => void refresh());
   return html`<${Screen} title="Webhooks">
     <section class="card" aria-label="Webhooks">
       <${Stateful} state=${state} subject="webhooks" again=${again}>

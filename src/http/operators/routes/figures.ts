@@ -7,10 +7,13 @@ import {
   tailEvents,
   todaysFigures,
 } from '../../../operators/index.ts';
+import { Problem } from '../../../shared/problem.ts';
 import { programVersion } from '../../../shared/process/program-version.ts';
 import { presentEvent } from '../../presenters.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import { amount, anything, line, moment, optional, orNull, shape, text, whole } from '../shapes.ts';
+
+const later = { retryAfterSeconds: 30 };
 
 const Minutes = Type.Array(shape({ minutesAgo: whole, transfers: whole }));
 
@@ -38,6 +41,24 @@ export const figureOperations: readonly OperatorOperation[] = [
       reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
     }),
     handle: async (deps, { institutionId }) => todaysFigures(deps, await institutionOf(deps, institutionId)),
+  }),
+  operatorOperation({
+    operationId: 'followToday',
+    method: 'GET',
+    path: '/today/stream',
+    right: 'institution:read',
+    summary:
+      'The figures of `GET /today` as they change, and the names of screens that show something else by now. It ends with the session, and when roles change.',
+    query: Type.Object({
+      lastEventId: optional(Type.String({ maxLength: 64, description: 'As `Last-Event-ID`.' })),
+    }),
+    response: text,
+    isStream: true,
+    async handle({ live }, { operator, reader: { lastId, stepAside } }) {
+      const left = stepAside();
+      if (left.aborted) throw new Problem('overloaded', 'Too many requests wait already.', later);
+      return live.open(operator, { lastId, left });
+    },
   }),
   operatorOperation({
     operationId: 'searchAnything',

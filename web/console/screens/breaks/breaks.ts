@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks';
 import { addressOf, go } from '../../../common/router.ts';
 import type { Column } from '../../../common/table.ts';
 import { Amount, SelectField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { durationOf, wordOf } from '../../format.ts';
+import { useChanges } from '../../live.ts';
 import { Moment } from '../../moment.ts';
 import type { Break } from '../../operations.ts';
 import { PagedTable } from '../../paged-table.ts';
@@ -26,6 +28,8 @@ export function BreaksScreen({ query }: { query: URLSearchParams }) {
   const filter = { state: query.get('state') ?? 'open', class: query.get('class') ?? '' };
   const pick = (name: keyof typeof filter) => (value: string) =>
     go(addressOf('breaks', undefined, { ...filter, [name]: value }));
+  const [round, setRound] = useState(0);
+  useChanges('breaks', () => setRound(round + 1));
   const asked = { open: String(filter.state !== 'closed'), class: filter.class };
   return html`<${Screen} title="Breaks" lead="Differences between the core’s books and these, the oldest first">
     <div class="card"><div class="body filters">
@@ -35,7 +39,7 @@ export function BreaksScreen({ query }: { query: URLSearchParams }) {
         options=${['', ...classes].map((value) => ({ value, label: wordOf(value) || 'All' }))} />
     </div></div>
     <section class="card" aria-label="Breaks">
-      <${PagedTable} key=${query.toString()} path="/breaks" query=${asked} columns=${columns} keyOf=${({ id }: Break) => id}
+      <${PagedTable} key=${query.toString()} round=${round} path="/breaks" query=${asked} columns=${columns} keyOf=${({ id }: Break) => id}
         caption="Breaks" file="breaks" empty=${`No break is ${filter.state}${filter.class === '' ? '' : ' in this class'}.`} />
     </section>
   <//>`;

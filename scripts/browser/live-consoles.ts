@@ -1,0 +1,61 @@
+import type { Browser, Page } from 'playwright-core';
+import { breachesOf, openPage, sizes } from './browser.ts';
+import { order, show, signIn } from './console-page.ts';
+
+/** A transfer that is ordered while Today is open appears there, and the page asks for nothing. */
+export async function followed(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/operations/v1/today')) asked.push('the page asks beside its stream');
+  });
+  await signIn(page, url, 'Demo viewer');
+  await show(page, url, 'today');
+  await countsUp(page, url, 'walk-4');
+  await page.getByRole('region', { name: 'Transfers', exact: true }).getByRole('link').click();
+  await page.getByRole('link', { name: 'walk-4' }).waitFor();
+  await page.context().close();
+  return [...faults, ...asked];
+}
+
+/** A proxy that lets no stream through: the page asks every ten seconds. */
+export async function followedWithoutStream(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await page.route(/\/today\/stream/, (route) => route.abort());
+  await signIn(page, url, 'Demo viewer');
+  await show(page, url, 'today');
+  await countsUp(page, url, 'walk-5');
+  await page.context().close();
+  return [];
+}
+
+async function countsUp(page: Page, url: string, id: string): Promise<void> {
+  const figure = page.getByRole('region', { name: 'Transfers', exact: true }).getByRole('link');
+  const before = Number(await figure.textContent());
+  await order(url, { id, amount: 3, toAccountId: 'a-1002-savings' });
+  await figure.getByText(String(before + 1), { exact: true }).waitFor();
+}
+
+/** A transfer that another person declines leaves the open queue, and a new one comes. */
+export async function queueFollows(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo approver');
+  await show(page, url, 'review');
+  const row = page.getByRole('button', { name: 'walk-3' });
+  await row.click();
+  const other = await openPage(browser, { viewport: sizes.desktop, colorScheme: 'dark' });
+  await signIn(other.page, url, 'Second demo approver');
+  await show(other.page, url, 'review');
+  await other.page.getByRole('button', { name: 'walk-3' }).click();
+  await other.page.keyboard.press('d');
+  await other.page.getByLabel('Reason').fill('Not known');
+  await other.page.keyboard.press('Enter');
+  await row.waitFor({ state: 'detached' });
+  // The limit of the day has room again.
+  await order(url, { id: 'walk-6', amount: 501, toAccountId: 'a-1001-savings' });
+  for (const one of [page, other.page]) await one.getByRole('button', { name: 'walk-6' }).waitFor();
+  const found = [...(await breachesOf(page)), ...(await breachesOf(other.page))];
+  await other.page.context().close();
+  await page.context().close();
+  return [...found, ...faults];
+}
