@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
+import { decidesSeveral } from './bulk.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { replayed, startHook } from './replay-webhook.ts';
@@ -254,6 +255,7 @@ if (browser !== undefined) {
   await journey('the figures of today follow by the stream', () => followed(browser, url));
   await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));
   await journey('the review queue follows', () => queueFollows(browser, url));
+  await journey('several transfers are decided with one reason', () => decidesSeveral(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));

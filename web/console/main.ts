@@ -14,7 +14,7 @@ import { LedgerScreen } from './screens/ledger/ledger.ts';
 import { MemberScreen } from './screens/member.ts';
 import { MembersScreen } from './screens/members.ts';
 import { OperatorsScreen } from './screens/operators.ts';
-import { ReviewScreen } from './screens/review.ts';
+import { ReviewScreen } from './screens/review/review.ts';
 import { SearchScreen } from './screens/search.ts';
 import { TodayScreen } from './screens/today.ts';
 import { TransferScreen } from './screens/transfer.ts';

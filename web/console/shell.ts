@@ -83,7 +83,10 @@ function Search() {
 
 /** Keys of a screen are no keys while the operator writes or a dialog is open. */
 export function isTyping({ target }: KeyboardEvent): boolean {
-  return target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest('input:not([type=checkbox]), select, textarea, dialog') !== null
+  );
 }
 
 interface ScreenProps {

@@ -10,7 +10,7 @@ import { Moment } from '../moment.ts';
 import { act, type Decided, pathOf, read, type ShownTransfer } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
-import { wordsOf } from './review.ts';
+import { wordsOf } from './review/decision.ts';
 import { Status } from './transfer-columns.ts';
 
 export function TransferScreen({ id }: { id: string }) {

@@ -46,3 +46,13 @@ export function compareAmounts(left: string, right: string): number {
   }) as [bigint, bigint];
   return one < other ? -1 : one > other ? 1 : 0;
 }
+
+/** The sum of amounts of one currency, which have the same decimals. */
+export function sumOf(amounts: readonly string[]): string {
+  const [first = '0'] = amounts;
+  const decimals = first.split('.')[1]?.length ?? 0;
+  const minor = amounts.reduce((sum, amount) => sum + BigInt(amount.replace('.', '')), 0n);
+  const digits = String(minor < 0n ? -minor : minor).padStart(decimals + 1, '0');
+  const whole = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+  return minor < 0n ? `-${whole}` : whole;
+}

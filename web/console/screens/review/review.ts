@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
-import { useLoad } from '../../common/load.ts';
-import { addressOf, go } from '../../common/router.ts';
-import { type Column, Table } from '../../common/table.ts';
-import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
-import { html } from '../../design/html.ts';
-import { type Act, ActDialog } from '../act.ts';
-import { dueWords, wordOf } from '../format.ts';
-import { useChanges } from '../live.ts';
-import { Moment } from '../moment.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
+import { addressOf, go } from '../../../common/router.ts';
+import { type Column, Table } from '../../../common/table.ts';
+import { Amount, Badge, Button, Empty, Notice } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { type Act, ActDialog } from '../../act.ts';
+import { dueWords, wordOf } from '../../format.ts';
+import { useChanges } from '../../live.ts';
+import { Moment } from '../../moment.ts';
 import {
   act,
   type Decided,
@@ -17,10 +17,15 @@ import {
   read,
   readPage,
   type WaitingTransfer,
-} from '../operations.ts';
-import { ask, may } from '../session.ts';
-import { isTyping, Screen, Stateful } from '../shell.ts';
-import { Status } from './transfer-columns.ts';
+} from '../../operations.ts';
+import { ask, may } from '../../session.ts';
+import { isTyping, Screen, Stateful } from '../../shell.ts';
+import { Status } from '../transfer-columns.ts';
+import { BulkDialog } from './bulk-dialog.ts';
+import { type Decision, wordsOf } from './decision.ts';
+
+/** So many can still be read one by one before they are decided together. */
+const mostChosen = 100;
 
 /** Transfers that wait, the first due first, and the acts that wait for a second person. */
 export function ReviewScreen() {
@@ -34,17 +39,15 @@ export function ReviewScreen() {
     setResult(words);
     again();
   };
-  return html`<${Screen} title="Review" lead=${may('transfers:decide') ? 'j and k move, a approves, d declines, o opens the transfer.' : 'j and k move, o opens the transfer.'}>
+  return html`<${Screen} title="Review" lead=${may('transfers:decide') ? 'j and k move, a approves, d declines, o opens the transfer. x chooses it, and A and D decide on all that are chosen.' : 'j and k move, o opens the transfer.'}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the queue" again=${again}>
       ${(waiting: readonly (WaitingTransfer | Proposal)[]) => html`
-        <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} onDone=${done} />
+        <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} onDone=${done} onBulk=${() => void refresh()} />
         <${Proposals} proposals=${waiting.filter((one) => one.kind === 'proposal')} />`}
     <//>
   <//>`;
 }
-
-type Decision = 'approve' | 'decline';
 
 function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
   const { id, amount, currencyCode, fromAccountId, toAccountId } = transfer;
@@ -60,18 +63,15 @@ function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
   };
 }
 
-export function wordsOf({ outcome, status }: Decided): string {
-  if (outcome === 'WAITS') return 'Your approval is noted. Another person must approve it too.';
-  if (outcome === 'PROPOSED') return 'Your decision is noted. Another person must decide the same.';
-  return `The transfer is ${wordOf(status).toLowerCase()}.`;
-}
-
 function Queue({
   transfers,
   onDone,
+  onBulk,
 }: {
   transfers: readonly WaitingTransfer[];
   onDone: (words: string) => void;
+  /** After decisions that showed their own outcomes. */
+  onBulk: () => void;
 }) {
   // The queue changes while the operator looks: the selected transfer is known by its id, and a dialog keeps its own.
   const [selected, setSelected] = useState<{ readonly id: string; readonly at: number }>();
@@ -79,6 +79,19 @@ function Queue({
     readonly decision: Decision;
     readonly transfer: WaitingTransfer;
   }>();
+  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
+  const [bulk, setBulk] = useState<{
+    readonly decision: Decision;
+    readonly transfers: readonly WaitingTransfer[];
+  }>();
+  // One that has left the queue is chosen no more.
+  const chosen = transfers.filter(({ id }) => chosenIds.has(id));
+  const choose = (id: string) => {
+    const others = new Set(chosen.map((one) => one.id));
+    if (!others.delete(id) && others.size < mostChosen) others.add(id);
+    setChosenIds(others);
+  };
+  const decideChosen = (decision: Decision) => chosen.length > 0 && setBulk({ decision, transfers: chosen });
   const found = transfers.findIndex(({ id }) => id === selected?.id);
   const at = Math.max(0, Math.min(found < 0 ? (selected?.at ?? 0) : found, transfers.length - 1));
   const current = transfers[at];
@@ -90,23 +103,50 @@ function Queue({
     if (current !== undefined) setSelected({ id: current.id, at });
   }, [current?.id, at]);
   const decide = (decision: Decision) => current && setDeciding({ decision, transfer: current });
+  // A key acts on the rows that show, not on those before the last key.
+  const listen = (event: KeyboardEvent) => {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || current === undefined) return;
+    const isDecision = may('transfers:decide');
+    if (event.key === 'j') select(Math.min(at + 1, transfers.length - 1));
+    else if (event.key === 'k') select(Math.max(at - 1, 0));
+    else if (event.key === 'x' && isDecision) choose(current.id);
+    else if (event.key === 'A' && isDecision) decideChosen('approve');
+    else if (event.key === 'D' && isDecision) decideChosen('decline');
+    else if (event.key === 'o') go(addressOf('transfers', current.id));
+    else if (event.key === 'a' && isDecision) decide('approve');
+    else if (event.key === 'd' && isDecision) decide('decline');
+    else return;
+    event.preventDefault();
+  };
+  const latest = useRef(listen);
+  latest.current = listen;
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || current === undefined) return;
-      const isDecision = may('transfers:decide');
-      if (event.key === 'j') select(Math.min(at + 1, transfers.length - 1));
-      else if (event.key === 'k') select(Math.max(at - 1, 0));
-      else if (event.key === 'o') go(addressOf('transfers', current.id));
-      else if (event.key === 'a' && isDecision) decide('approve');
-      else if (event.key === 'd' && isDecision) decide('decline');
-      else return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, [at, transfers, current]);
-  if (current === undefined) return html`<section class="card"><${Empty}>No transfer waits.<//></section>`;
+    const onKey = (event: KeyboardEvent) => latest.current(event);
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const dialogs = html`${
+    deciding &&
+    html`<${ActDialog} act=${actOf(deciding.decision, deciding.transfer)} onClose=${() => setDeciding(undefined)}
+      onDone=${(decided: Decided) => onDone(wordsOf(decided))} />`
+  }${
+    bulk &&
+    html`<${BulkDialog} ...${bulk} onClose=${() => {
+      setBulk(undefined);
+      setChosenIds(new Set());
+      onBulk();
+    }} />`
+  }`;
+  if (current === undefined)
+    return html`<div><section class="card"><${Empty}>No transfer waits.<//></section>${dialogs}</div>`;
+  const choice: Column<WaitingTransfer> = {
+    title: 'Chosen',
+    text: ({ id }) => (chosenIds.has(id) ? 'yes' : ''),
+    cell: ({ id }) =>
+      html`<input type="checkbox" aria-label=${`Choose ${id}`} checked=${chosenIds.has(id)} onChange=${() => choose(id)} />`,
+  };
   const columns: Column<WaitingTransfer>[] = [
+    ...(may('transfers:decide') ? [choice] : []),
     {
       title: 'Transfer',
       text: ({ id }) => id,
@@ -128,14 +168,19 @@ function Queue({
   ];
   return html`<div class="beside">
     <section class="card" aria-label="Transfers that wait">
+      ${
+        chosen.length > 0 &&
+        html`<div class="actions chosen" role="group" aria-label="The chosen transfers">
+        <span>${chosen.length} chosen</span>
+        <${Button} onPress=${() => decideChosen('approve')}>Approve all <kbd>A</kbd><//>
+        <${Button} kind="quiet" onPress=${() => decideChosen('decline')}>Decline all <kbd>D</kbd><//>
+        <${Button} kind="text" onPress=${() => setChosenIds(new Set())}>Choose none<//>
+      </div>`
+      }
       <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${current.id} empty="" file="review" />
     </section>
     <${Selected} key=${current.id} transfer=${current} onDecide=${decide} />
-    ${
-      deciding &&
-      html`<${ActDialog} act=${actOf(deciding.decision, deciding.transfer)} onClose=${() => setDeciding(undefined)}
-      onDone=${(decided: Decided) => onDone(wordsOf(decided))} />`
-    }
+    ${dialogs}
   </div>`;
 }
 
