@@ -485,6 +485,7 @@ create table refresh_families (
   key_thumbprint    text collate "C",
   used_at           timestamp with time zone,
   acr               text,
+  consent_id        uuid,
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -510,6 +511,7 @@ comment on column refresh_families.authenticated_at is 'When the member proved w
 comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
 comment on column refresh_families.used_at is 'The last renewal; null before the first.';
 comment on column refresh_families.acr is 'phr: the member signed in with a passkey. Null: with a password, or before this column.';
+comment on column refresh_families.consent_id is 'Null: the login needs no consent, or began before this column.';
 
 create table revocations (
   institution_id  integer not null,
@@ -1771,6 +1773,8 @@ create table consents (
   expires_at      timestamp with time zone not null,
   ended_at        timestamp with time zone,
   ended_by        text,
+  all_accounts    boolean not null default true,
+  version         integer not null default 0,
   constraint consents_pkey PRIMARY KEY (institution_id, consent_id),
   constraint consents_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint consents_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -1782,6 +1786,8 @@ create table consents (
 CREATE UNIQUE INDEX consents_current ON consents USING btree (institution_id, user_key, client_id) WHERE (ended_at IS NULL);
 CREATE INDEX consents_of_user ON consents USING btree (institution_id, user_key, granted_at);
 comment on table consents is 'Rights that members gave to apps, each until a day.';
+comment on column consents.all_accounts is 'The consent covers every account of the member, also those of later. False: those in consent_accounts.';
+comment on column consents.version is 'Counts the changes of the consent and its accounts, so that an answer of before is not sent after one.';
 
 create table authorization_grants (
   institution_id    integer not null,
@@ -2522,6 +2528,31 @@ comment on column operator_device_requests.interval_seconds is 'The least time b
 comment on column operator_device_requests.authenticated_at is 'The sign-in of the browser that decided.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- consent accounts
+
+create table consent_accounts (
+  institution_id  integer not null,
+  consent_id      uuid not null,
+  account_key     bigint not null,
+  may_pay         boolean not null,
+  constraint consent_accounts_pkey PRIMARY KEY (institution_id, consent_id, account_key),
+  constraint consent_accounts_institution_id_account_key_fkey FOREIGN KEY (institution_id, account_key) REFERENCES accounts(institution_id, account_key),
+  constraint consent_accounts_institution_id_consent_id_fkey FOREIGN KEY (institution_id, consent_id) REFERENCES consents(institution_id, consent_id)
+);
+comment on table consent_accounts is 'The accounts that a consent names. They only become fewer: more need a new consent.';
+comment on column consent_accounts.may_pay is 'With the scope transfer:write: the app may pay from the account.';
+
+create table transfer_consents (
+  institution_id  integer not null,
+  transfer_key    bigint not null,
+  consent_id      uuid not null,
+  constraint transfer_consents_pkey PRIMARY KEY (institution_id, transfer_key),
+  constraint transfer_consents_institution_id_consent_id_fkey FOREIGN KEY (institution_id, consent_id) REFERENCES consents(institution_id, consent_id),
+  constraint transfer_consents_institution_id_transfer_key_fkey FOREIGN KEY (institution_id, transfer_key) REFERENCES transfers(institution_id, transfer_key)
+);
+comment on table transfer_consents is 'The consent under which an app ordered a transfer of its member.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2998,6 +3029,40 @@ begin
   if old.ended_at is not null then
     raise exception 'consent %: it has ended for good', old.consent_id using errcode = 'SD204';
   end if;
+  if not new.scopes <@ old.scopes or (new.all_accounts and not old.all_accounts) then
+    raise exception 'consent %: it cannot become wider', old.consent_id using errcode = 'SD216';
+  end if;
+  new.version := old.version + 1;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_consent_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    if new.may_pay then
+      raise exception 'consent %: it cannot become wider', new.consent_id using errcode = 'SD216';
+    end if;
+    return new;
+  end if;
+  if not exists (
+    select from consents s
+    where s.institution_id = new.institution_id and s.consent_id = new.consent_id and s.ended_at is null
+      and (s.all_accounts or s.version = 0 and s.xmin = pg_current_xact_id()::xid)) then
+    raise exception 'consent %: it cannot become wider', new.consent_id using errcode = 'SD216';
+  end if;
+  if not exists (
+    select from consents s
+    join users u on u.institution_id = s.institution_id and u.user_key = s.user_key
+    join holders h on h.institution_id = s.institution_id and h.person_key = u.person_key
+    where s.institution_id = new.institution_id and s.consent_id = new.consent_id and h.account_key = new.account_key
+      and (h.may_pay or not new.may_pay)) then
+    raise exception 'consent %: its member does not hold the account so', new.consent_id using errcode = 'SD217';
+  end if;
   return new;
 end
 $function$;
@@ -3425,6 +3490,9 @@ begin
     select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
     raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
   end if;
+  new.consent_id := (
+    select g.consent_id from authorization_grants g
+    where g.institution_id = new.institution_id and g.grant_id = new.family_id);
   return new;
 end
 $function$;
@@ -3910,6 +3978,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_transfers_consented()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from written w
+    join transfers t on t.institution_id = w.institution_id and t.transfer_key = w.transfer_key
+    where t.status <> 'FAILED' and not exists (
+      select from consents s
+      where s.institution_id = w.institution_id and s.consent_id = w.consent_id and s.client_id = t.client_id
+        and s.user_key = t.user_key and s.ended_at is null and 'transfer:write' = any (s.scopes)
+        and (s.all_accounts or exists (
+          select from consent_accounts a
+          where a.institution_id = w.institution_id and a.consent_id = w.consent_id and a.account_key = t.from_key
+            and a.may_pay)))) then
+    raise exception 'transfers: the consent does not let the app pay from the account' using errcode = 'SD218';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_transfers_instructed()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4225,6 +4316,18 @@ end
 $function$;
 revoke execute on function count_changed_core_authorizations() from public;
 
+CREATE OR REPLACE FUNCTION count_consent_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update consents s set all_accounts = s.all_accounts
+  where (s.institution_id, s.consent_id) in (select t.institution_id, t.consent_id from touched t);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION count_core_authorizations()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4405,7 +4508,7 @@ AS $function$
   with erased as (
     update public.outbox o set data = null, secret = null, secret_expires_at = null
     where o.institution_id = current_setting('sharedraft.institution')::integer and o.subject_key = erase_member_events.user_key
-      and o.kind like 'member.%' and num_nonnulls(o.data, o.secret) > 0
+      and (o.kind like 'member.%' or o.kind like 'consent.%') and num_nonnulls(o.data, o.secret) > 0
     returning 1)
   select count(*) from erased
 $function$;
@@ -5281,6 +5384,10 @@ CREATE TRIGGER note_updated AFTER UPDATE ON core_connections REFERENCING NEW TAB
 CREATE TRIGGER member_sessions_end BEFORE UPDATE ON member_sessions FOR EACH ROW EXECUTE FUNCTION check_session();
 
 CREATE TRIGGER consents_end BEFORE UPDATE ON consents FOR EACH ROW EXECUTE FUNCTION check_consent();
+CREATE TRIGGER note_deleted AFTER DELETE ON consents REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_inserted AFTER INSERT ON consents REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_truncated AFTER TRUNCATE ON consents FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
+CREATE TRIGGER note_updated AFTER UPDATE ON consents REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
 
 CREATE TRIGGER authorization_grants_once BEFORE UPDATE ON authorization_grants FOR EACH ROW EXECUTE FUNCTION check_authorization_grant();
 CREATE TRIGGER authorization_grants_within_consent BEFORE INSERT ON authorization_grants FOR EACH ROW EXECUTE FUNCTION check_new_authorization_grant();
@@ -5307,6 +5414,16 @@ CREATE TRIGGER operator_sessions_begin BEFORE INSERT ON operator_sessions FOR EA
 -- Triggers: operator passkeys
 
 CREATE TRIGGER operator_passkeys_owner BEFORE INSERT ON operator_passkeys FOR EACH ROW EXECUTE FUNCTION check_operator_passkey();
+
+-- ---------------------------------------------------------------------------------------------------------
+-- Triggers: consent accounts
+
+CREATE TRIGGER consent_accounts_added AFTER INSERT ON consent_accounts REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_consent_changes();
+CREATE TRIGGER consent_accounts_changed AFTER UPDATE ON consent_accounts REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_consent_changes();
+CREATE TRIGGER consent_accounts_named BEFORE INSERT OR UPDATE ON consent_accounts FOR EACH ROW EXECUTE FUNCTION check_consent_account();
+CREATE TRIGGER consent_accounts_removed AFTER DELETE ON consent_accounts REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION count_consent_changes();
+
+CREATE TRIGGER transfer_consents_cover AFTER INSERT ON transfer_consents REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_consented();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
@@ -5378,6 +5495,10 @@ create policy backup on client_secrets for select to sharedraft_backup using (tr
 alter table clients enable row level security, force row level security;
 create policy institution on clients using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on clients for select to sharedraft_backup using (true);
+
+alter table consent_accounts enable row level security, force row level security;
+create policy institution on consent_accounts using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on consent_accounts for select to sharedraft_backup using (true);
 
 alter table consents enable row level security, force row level security;
 create policy institution on consents using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5623,6 +5744,10 @@ alter table transfer_approvals enable row level security, force row level securi
 create policy institution on transfer_approvals using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on transfer_approvals for select to sharedraft_backup using (true);
 
+alter table transfer_consents enable row level security, force row level security;
+create policy institution on transfer_consents using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on transfer_consents for select to sharedraft_backup using (true);
+
 alter table transfer_id_prefixes enable row level security, force row level security;
 create policy institution on transfer_id_prefixes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on transfer_id_prefixes for select to sharedraft_backup using (true);
@@ -5710,7 +5835,8 @@ grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
 grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile) on clients to sharedraft_service;
-grant insert, select, update (ended_at, ended_by) on consents to sharedraft_service;
+grant delete, insert, select, update (may_pay) on consent_accounts to sharedraft_service;
+grant insert, select, update (scopes, ended_at, ended_by, all_accounts) on consents to sharedraft_service;
 grant delete, insert, select, update on contribution_limits to sharedraft_service;
 grant insert, select, update (posting_key, held, authorized_amount, description, merchant, category, changed_at, expires_at, ended) on core_authorizations to sharedraft_service;
 grant insert (institution_id, break_key, noted_at, author, note), select on core_break_notes to sharedraft_service;
@@ -5775,6 +5901,7 @@ grant delete, insert, select on staged_members to sharedraft_service;
 grant delete, insert, select on staged_persons to sharedraft_service;
 grant delete, insert, select on staged_rejects to sharedraft_service;
 grant insert, select on transfer_approvals to sharedraft_service;
+grant insert, select on transfer_consents to sharedraft_service;
 grant delete, insert, select on transfer_id_prefixes to sharedraft_service;
 grant delete, insert, select, update on transfer_limits to sharedraft_service;
 grant delete, insert, select, update on transfer_policies to sharedraft_service;

@@ -93,7 +93,12 @@ async function signIn(send: (browser: TestBrowser, page: TestPage) => Promise<Te
   );
   let page = await send(browser, opened);
   if (page.title.startsWith('Allow'))
-    page = await browser.post('/auth/v2/consent', { request: page.request, days: '30', answer: 'allow' });
+    page = await browser.post('/auth/v2/consent', {
+      request: page.request,
+      days: '30',
+      answer: 'allow',
+      accounts: 'all',
+    });
   if (page.status !== 303) throw new Error(`the sign-in ended with ${page.status} ${page.title}`);
   const response = await fetch(`${address}/auth/v2/token`, {
     method: 'POST',

@@ -163,10 +163,21 @@ export interface Consent {
   clientName: string;
   /** The scopes that the app may have. */
   scopes: readonly string[];
+  /** The app may use every account of the member, also those of later. */
+  allAccounts: boolean;
+  /** The accounts that the app may use, unless it may use all; an app reads those that its own consent covers. */
+  accounts: readonly ConsentAccount[];
   /** When the member consented. */
   grantedAt: string;
   /** When the consent ends by itself. */
   expiresAt: string;
+}
+
+export interface ConsentAccount {
+  /** The account. */
+  accountId: string;
+  /** With the scope transfer:write: the app may pay from the account. */
+  mayPay: boolean;
 }
 
 export interface ConsentEnd {
@@ -174,6 +185,15 @@ export interface ConsentEnd {
   consentId: string;
   /** Always true. */
   ended: boolean;
+}
+
+export interface ConsentNarrowing {
+  /** Accounts that the app no longer sees. */
+  removeAccountIds?: readonly string[] | undefined;
+  /** Accounts that the app goes on seeing, and no longer pays from. */
+  removePayingAccountIds?: readonly string[] | undefined;
+  /** Scopes that the app loses. */
+  removeScopes?: readonly string[] | undefined;
 }
 
 export interface AuthorizationServerMetadata {
@@ -1167,7 +1187,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised. New values may be added. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised, consent.granted, consent.narrowed, consent.ended. New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */
@@ -1323,6 +1343,14 @@ export interface Operations {
   };
   listConsents: {
     result: readonly Consent[];
+  };
+  narrowConsent: {
+    params: {
+      /** The id of the consent. */
+      consentId: string;
+    };
+    body: ConsentNarrowing;
+    result: Consent;
   };
   withdrawConsent: {
     params: {

@@ -38,6 +38,7 @@ const repeatableWrites: ReadonlySet<Name> = new Set<Name>([
   'initiateTransfer',
   'dryRunTransfer',
   'cancelTransfer',
+  'narrowConsent',
   'reportOutcome',
   'coreHeartbeat',
   'updateMemberContact',
@@ -428,6 +429,10 @@ class Tokens extends Resource {
 
   consents(options?: CallOptions) {
     return this.caller.call('listConsents', {}, options);
+  }
+
+  narrowConsent(consentId: string, body: Body<'narrowConsent'>, options?: CallOptions) {
+    return this.caller.call('narrowConsent', { params: { consentId }, body }, options);
   }
 
   withdrawConsent(consentId: string, options?: CallOptions) {

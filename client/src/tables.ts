@@ -7,6 +7,7 @@ export const operations = {
   pushAuthorizationRequest: ['POST', '/auth/v2/par'],
   getUserInfo: ['GET', '/auth/v2/userinfo'],
   listConsents: ['GET', '/auth/v2/consents'],
+  narrowConsent: ['PATCH', '/auth/v2/consents/{consentId}'],
   withdrawConsent: ['DELETE', '/auth/v2/consents/{consentId}'],
   introspectToken: ['POST', '/auth/v2/introspect'],
   authorizationServer: ['GET', '/.well-known/oauth-authorization-server'],

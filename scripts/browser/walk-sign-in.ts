@@ -98,6 +98,13 @@ async function walk(
   // The authenticator takes the suggestion at once.
   await page.goto(authorize);
   await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
+  await page.getByRole('alert').waitFor();
+  // The browser's console tells of the status 422.
+  faults.splice(0);
+  await seen('consent-refused', { inPictures: false });
+  await page.getByLabel('Share Draft').check();
+  await page.getByLabel('Share Savings').check();
   await seen('consent');
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.waitForURL(/[?&]code=/);
@@ -115,6 +122,11 @@ async function walk(
     .locator('h2', { hasText: 'Where you are signed in' })
     .evaluate((heading) => heading.scrollIntoView());
   await seen('accesses');
+  await allowed.getByText('Accounts and rights').click();
+  await seen('consent-parts', { inPictures: false });
+  await allowed.getByRole('button', { name: 'Remove' }).first().click();
+  await page.getByText('The app lost it at once').waitFor();
+  report('takes an account out of a consent', faults.splice(0));
   await allowed.getByRole('button', { name: 'End' }).click();
   await page.getByText('It was ended').waitFor();
   await page.getByText('You allowed no app').waitFor();

@@ -61,7 +61,7 @@ function fillIn(browser: TestBrowser, { request, title, text }: TestPage): Promi
   const hasPassword = text.includes('name="password"');
   if (hasPassword) return browser.post('/auth/v2/sign-in', { request, ...credentials });
   if (title.startsWith('Allow')) {
-    return browser.post('/auth/v2/consent', { request, days: '30', answer: 'allow' });
+    return browser.post('/auth/v2/consent', { request, days: '30', answer: 'allow', accounts: 'all' });
   }
   throw new Error(`an unknown page: ${title}`);
 }

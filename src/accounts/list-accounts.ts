@@ -4,6 +4,7 @@ import { Problem } from '../shared/problem.ts';
 import { isPublicId } from '../shared/public-id.ts';
 import type { Database } from '../storage/index.ts';
 import type { Account } from './account.ts';
+import { askingOf } from './find-account.ts';
 import {
   noteAccount,
   selectCustomerAccounts,
@@ -30,7 +31,7 @@ export async function listAccounts(
   }
   const { institutionId, personKey } = actor;
   basis.add('person', personKey);
-  const accounts = await database.read(institutionId, (db) => selectHeldAccounts(db, personKey));
+  const accounts = await database.read(institutionId, (db) => selectHeldAccounts(db, askingOf(actor)));
   return accounts.map((account) => noteAccount(basis, account));
 }
 
@@ -51,7 +52,7 @@ export async function listCustomerAccounts(
   const found = isPublicId(customerId)
     ? await database.read(actor.institutionId, (db) =>
         actor.kind === 'member'
-          ? selectHeldCustomerAccounts(db, actor.personKey, customerId)
+          ? selectHeldCustomerAccounts(db, askingOf(actor), customerId)
           : selectCustomerAccounts(db, customerId),
       )
     : undefined;

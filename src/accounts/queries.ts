@@ -55,6 +55,15 @@ export function noteAccount(basis: Basis, row: FoundAccount): Account {
   };
 }
 
+/** SQL: an account `a` that a consent covers, if there is one; the parameter has the keys of those that it names. */
+const isCovered = (keys: string) => `(${keys}::bigint[] is null or a.account_key = any (${keys}))`;
+
+/** The person who asks, and the accounts to which a consent restricts the app; null: to none. */
+export interface AskingPerson {
+  readonly personKey: bigint;
+  readonly coveredKeys: readonly bigint[] | null;
+}
+
 const selectAccountStatement = sql(
   'accounts_select',
   `select ${columns}
@@ -62,16 +71,17 @@ const selectAccountStatement = sql(
    where a.institution_id = $1 and a.account_id = $3 and a.category <> 'INTERNAL'
      and ($2::bigint is null or exists (
        select from holders h
-       where h.institution_id = a.institution_id and h.account_key = a.account_key and h.person_key = $2))`,
+       where h.institution_id = a.institution_id and h.account_key = a.account_key and h.person_key = $2))
+     and ${isCovered('$4')}`,
 );
 
 /** The person must hold the account; a client passes null. */
 export async function selectAccount(
   db: Queryable,
-  personKey: bigint | null,
+  asking: AskingPerson | null,
   accountId: string,
 ): Promise<FoundAccount | undefined> {
-  const values = [db.institutionId, personKey, accountId];
+  const values = [db.institutionId, asking?.personKey ?? null, accountId, asking?.coveredKeys ?? null];
   return (await db.query<FoundAccount>(selectAccountStatement, values)).rows[0];
 }
 
@@ -80,12 +90,16 @@ const selectHeldAccountsStatement = sql(
   `select ${columns}
    from holders h
    join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key ${withFigures}
-   where h.institution_id = $1 and h.person_key = $2 and a.category <> 'INTERNAL'
+   where h.institution_id = $1 and h.person_key = $2 and a.category <> 'INTERNAL' and ${isCovered('$3')}
    order by a.account_id`,
 );
 
-export async function selectHeldAccounts(db: Queryable, personKey: bigint): Promise<FoundAccount[]> {
-  return (await db.query<FoundAccount>(selectHeldAccountsStatement, [db.institutionId, personKey])).rows;
+export async function selectHeldAccounts(
+  db: Queryable,
+  { personKey, coveredKeys }: AskingPerson,
+): Promise<FoundAccount[]> {
+  const values = [db.institutionId, personKey, coveredKeys];
+  return (await db.query<FoundAccount>(selectHeldAccountsStatement, values)).rows;
 }
 
 /** A membership without accounts gives one row without an account; a missing membership gives no row. */
@@ -134,7 +148,7 @@ const selectHeldCustomerAccountsStatement = sql(
               join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
               ${withFigures})
           on h.institution_id = c.institution_id and h.person_key = $2 and a.customer_key = c.customer_key
-         and a.category <> 'INTERNAL'
+         and a.category <> 'INTERNAL' and ${isCovered('$4')}
    where c.institution_id = $1 and c.customer_id = $3
    order by a.account_id`,
 );
@@ -142,10 +156,10 @@ const selectHeldCustomerAccountsStatement = sql(
 /** Undefined if the membership does not exist, or the person does not belong to it. */
 export async function selectHeldCustomerAccounts(
   db: Queryable,
-  personKey: bigint,
+  { personKey, coveredKeys }: AskingPerson,
   customerId: string,
 ): Promise<CustomerAccounts | undefined> {
-  const values = [db.institutionId, personKey, customerId];
+  const values = [db.institutionId, personKey, customerId, coveredKeys];
   const { rows } = await db.query<CustomerAccountRow>(selectHeldCustomerAccountsStatement, values);
   return toCustomerAccounts(rows);
 }

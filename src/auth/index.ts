@@ -47,8 +47,16 @@ export {
   rotateSecret,
 } from './clients/clients.ts';
 export type { SecurityProfile } from './clients/security-profile.ts';
-export type { ConsentRow } from './consents/consent-queries.ts';
-export { listConsents, withdrawConsent } from './consents/consents.ts';
+export type { SentChoice } from './consents/account-choice.ts';
+export type { ConsentableAccount } from './consents/consent-account-queries.ts';
+export {
+  type Consent,
+  endConsentByOperator,
+  listConsents,
+  withdrawConsent,
+} from './consents/consents.ts';
+export { lockConsentsToPay } from './consents/covered-accounts.ts';
+export { type Narrowing, narrowConsent } from './consents/narrow-consent.ts';
 export { changePassword } from './credentials/change-password.ts';
 export { createLogin, endSessions, setPassword, setStanding } from './credentials/credentials.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
@@ -105,6 +113,7 @@ export type { Accesses } from './security/accesses.ts';
 export {
   addPasskey,
   endAccessOnPage,
+  narrowConsentOnPage,
   openSecurityPage,
   removePasskey,
   securityPath,

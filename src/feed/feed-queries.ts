@@ -69,7 +69,7 @@ const feed = sql(
    left join lateral (
      select u.user_id from users u
      where u.institution_id = $1
-       and u.user_key = case when o.kind like 'member.%' then o.subject_key else r.user_key end
+       and u.user_key = case when o.kind like 'member.%' or o.kind like 'consent.%' then o.subject_key else r.user_key end
      offset 0
    ) u on true
    left join lateral (

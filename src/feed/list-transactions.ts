@@ -1,6 +1,7 @@
 import { asShown, type FoundAccount, findAccount } from '../accounts/index.ts';
 import {
   type Actor,
+  coveredKeys,
   type Institution,
   instantsOf,
   type LocalDate,
@@ -148,9 +149,28 @@ export async function listTransactions(
     const isWhole = after === null && start === null && end === null && search === undefined;
     if (!isWhole) basis?.doNotKeep();
     else if (basis !== undefined) noteHistory(basis, actor, account, rows);
-    const { items, next } = pageOf(rows, limit, (row) => toTransaction(row, account), positionOf);
+    const covered = coveredKeys(actor);
+    const seen = (row: HistoryRow) => (covered === null ? row : withinConsent(row, covered));
+    const { items, next } = pageOf(rows, limit, (row) => toTransaction(seen(row), account), positionOf);
     return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
   });
+}
+
+/**
+ * The row as a payee or a payer without the other account sees it, if the consent does not cover that account. The statement looks at the
+ * accounts that the person holds.
+ */
+function withinConsent(row: HistoryRow, covered: readonly bigint[]): HistoryRow {
+  if (row.otherKey === null || covered.includes(row.otherKey)) return row;
+  const isIncoming = row.amount > 0n;
+  // A reversal that pays back to this account is seen with it; the statement names its original then.
+  const isSeen = !isIncoming || row.reverses !== null;
+  return {
+    ...row,
+    otherIsSeen: false,
+    transferId: isSeen ? row.transferId : null,
+    reverses: isIncoming ? row.reverses : null,
+  };
 }
 
 /** Each entry, hold, release and reversal of the account raises its number. */

@@ -10,6 +10,7 @@ import { markAlert } from './routes/alerts/mark-alert.ts';
 import { reportBounce } from './routes/alerts/report-bounce.ts';
 import { updateAlertPreferences } from './routes/alerts/update-alert-preferences.ts';
 import { listConsents } from './routes/consents/list-consents.ts';
+import { narrowConsent } from './routes/consents/narrow-consent.ts';
 import { withdrawConsent } from './routes/consents/withdraw-consent.ts';
 import { compareBalances } from './routes/core/compare-balances.ts';
 import { coreHeartbeat } from './routes/core/core-heartbeat.ts';
@@ -68,6 +69,7 @@ export const operations: readonly Operation[] = [
   pushAuthorizationRequest,
   getUserInfo,
   listConsents,
+  narrowConsent,
   withdrawConsent,
   introspectToken,
   authorizationServer,

@@ -4,15 +4,17 @@ import type {
   ActivationForm,
   AuthorizationServerMetadata,
   Browser,
-  ConsentRow,
+  Consent,
   HandedOverCode,
   Identified,
   Introspection,
   Logout,
+  Narrowing,
   Parameters,
   ProofOfRequest,
   PushedRequest,
   RawTokenRequest,
+  SentChoice,
   Step,
   TokenResponse,
 } from '../auth/index.ts';
@@ -80,7 +82,12 @@ export interface Services {
   readonly operators: OperatorDeps;
   /** The profile of the member. */
   getUserInfo(actor: MemberActor): Promise<Profile>;
-  listConsents(actor: MemberActor): Promise<ConsentRow[]>;
+  listConsents(actor: MemberActor): Promise<Consent[]>;
+  /** Problem `not_found`, `invalid_request`. */
+  narrowConsent(
+    actor: MemberActor,
+    change: { readonly consentId: string; readonly narrowing: Narrowing; readonly origin: Origin },
+  ): Promise<Consent>;
   /** Problem `not_found`. */
   withdrawConsent(actor: MemberActor, consentId: string, origin: Origin): Promise<void>;
   /** OAuthError. */
@@ -219,9 +226,17 @@ interface SignInServices {
     browser: Browser,
   ): Promise<Step>;
   endAccess(sent: { readonly request: string; readonly access: string }, browser: Browser): Promise<Step>;
+  narrowConsent(
+    sent: { readonly request: string; readonly removed: string },
+    browser: Browser,
+  ): Promise<Step>;
   /** `consentDays` undefined refuses. */
   answerConsent(
-    sent: { readonly request: string; readonly consentDays: number | undefined },
+    sent: {
+      readonly request: string;
+      readonly consentDays: number | undefined;
+      readonly choice: SentChoice;
+    },
     browser: Browser,
   ): Promise<Step>;
   logOut(parameters: Parameters, browser: Browser): Promise<Logout>;

@@ -25,6 +25,19 @@ export interface MemberActor {
   /** `phr`: the user proved it with a passkey. */
   readonly acr?: 'phr' | undefined;
   readonly token?: PresentedToken | undefined;
+  /** The consent on which the token of an app stands; undefined if it needs none. */
+  readonly consent?: CoveredAccounts | undefined;
+}
+
+/** The accounts that a consent covers, as last read: of its named accounts those that the member holds. */
+export interface CoveredAccounts {
+  readonly consentId: string;
+  /** Grows with each change of the consent. */
+  readonly version: number;
+  /** Null: every account of the member. */
+  readonly accountKeys: readonly bigint[] | null;
+  /** Those from which the app may pay. */
+  readonly payingKeys: readonly bigint[] | null;
 }
 
 /** One of our access tokens, with the facts that decide whether it is still active. */
@@ -39,8 +52,15 @@ export interface PresentedToken {
   readonly userEpoch?: number;
   /** The refresh family that it came from. */
   readonly familyId?: string;
+  /** The consent on which it stands. */
+  readonly consentId?: string;
   /** The provider that asserted the user, and its generation then; a changed provider ends the token. */
   readonly provider?: { readonly providerId: string; readonly generation: number };
   /** It was inactive when last checked. */
   isRefused?: boolean;
+}
+
+/** The accounts that a caller may see of those that it could: null for all of them. */
+export function coveredKeys(actor: Actor): readonly bigint[] | null {
+  return actor.kind === 'member' ? (actor.consent?.accountKeys ?? null) : null;
 }

@@ -5,7 +5,14 @@
  * security, because the institution must be known before anything of it can be read.
  */
 export type { InstitutionId } from '../storage/index.ts';
-export type { Actor, ClientActor, MemberActor, PresentedToken } from './actor.ts';
+export {
+  type Actor,
+  type ClientActor,
+  type CoveredAccounts,
+  coveredKeys,
+  type MemberActor,
+  type PresentedToken,
+} from './actor.ts';
 export {
   type BusinessCalendar,
   businessDate,

@@ -1,7 +1,7 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database } from '../storage/index.ts';
-import { maySee } from './rules/accounts/authority.ts';
+import { asSeen, maySee } from './rules/accounts/authority.ts';
 import { personOf, type Transfer } from './rules/transfer.ts';
 import { selectTransferById } from './transfer-queries.ts';
 
@@ -13,5 +13,5 @@ export async function getTransfer(database: Database, actor: Actor, transferId: 
   if (transfer === undefined || !maySee(actor, transfer)) {
     throw new Problem('not_found', 'There is no such transfer.');
   }
-  return transfer;
+  return asSeen(actor, transfer);
 }

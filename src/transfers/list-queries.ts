@@ -51,6 +51,7 @@ function linked(page: string, originalIsSeen: string): string {
 
 export interface ListedTransfer extends Transfer {
   readonly transferKey: bigint;
+  readonly toKey: bigint | null;
 }
 
 function valuesOf({ institutionId }: Queryable, { classes, start, before, limit }: ListWanted): unknown[] {
@@ -88,6 +89,7 @@ export async function selectTransfersOfAccount(
 }
 
 const notFailed = listClasses.filter((one) => one.status !== 'FAILED');
+const failed = listClasses.filter((one) => one.status === 'FAILED');
 
 // An order of the member usually leaves an account of the member, and so is found twice.
 const ofMember = sql(
@@ -120,6 +122,32 @@ export async function selectTransfersOfMember(
   return (await db.query<ListedTransfer>(ofMember, values)).rows;
 }
 
+// Beside the covered accounts that the person holds, none is looked at: others' transfers and the member's own orders from elsewhere
+// do not exist for the app. Own orders that failed are found by their member, who has few: the sum keeps the planner from the accounts' index.
+const withinConsent = sql(
+  'transfers_list_within_consent',
+  linked(
+    `select * from (
+     (select t.* from unnest($8::bigint[]) as k (account_key)
+      cross join lateral (
+        select * from (${merged('t.from_key = k.account_key', { classes: notFailed })}) t ${newestFirst} limit $6) t)
+     union all
+     (select * from (${merged('t.user_key = $7 and t.from_key + 0 = any ($8)', { classes: failed })}) t ${newestFirst} limit $6)
+   ) t ${newestFirst} limit $6`,
+    'true',
+  ),
+);
+
+/** Within the covered accounts: the transfers from them, and the user's own orders from them that failed. */
+export async function selectTransfersWithinConsent(
+  db: Queryable,
+  { userKey, covered }: { readonly userKey: bigint; readonly covered: readonly bigint[] },
+  wanted: ListWanted,
+): Promise<ListedTransfer[]> {
+  const values = [...valuesOf(db, wanted), userKey, covered];
+  return (await db.query<ListedTransfer>(withinConsent, values)).rows;
+}
+
 /** Transfers of an account that are read for one page of those that the member may see. */
 const mostCandidates = 1_000;
 
@@ -130,9 +158,10 @@ const ofMemberAndAccount = sql(
   linked(
     `select * from (
      select t.*, row_number() over (${newestFirst}) as candidate,
-            t.user_key is not distinct from $10 or (t.status <> 'FAILED' and exists (
-              select from holders h
-              where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $8)) as is_visible
+            ($11::bigint[] is null or t.from_key = any ($11)) and (t.user_key is not distinct from $10
+              or (t.status <> 'FAILED' and exists (
+                select from holders h
+                where h.institution_id = $1 and h.account_key = t.from_key and h.person_key = $8))) as is_visible
      from (${touchesAccount('$9')}) t ${newestFirst} limit $9
    ) t where is_visible or candidate = $9 ${newestFirst} limit $6`,
     gotItBack('$8'),
@@ -141,10 +170,15 @@ const ofMemberAndAccount = sql(
 
 export async function selectTransfersOfMemberAndAccount(
   db: Queryable,
-  { userKey, personKey, accountKey }: Asking & { readonly accountKey: bigint },
+  {
+    userKey,
+    personKey,
+    accountKey,
+    covered,
+  }: Asking & { readonly accountKey: bigint; readonly covered: readonly bigint[] | null },
   wanted: ListWanted,
 ): Promise<{ readonly rows: ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
-  const values = [...valuesOf(db, wanted), accountKey, personKey, mostCandidates, userKey];
+  const values = [...valuesOf(db, wanted), accountKey, personKey, mostCandidates, userKey, covered];
   const { rows } = await db.query<
     ListedTransfer & { readonly candidate: bigint; readonly isVisible: boolean }
   >(ofMemberAndAccount, values);

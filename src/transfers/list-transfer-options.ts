@@ -1,4 +1,4 @@
-import type { Actor } from '../institutions/index.ts';
+import { type Actor, coveredKeys } from '../institutions/index.ts';
 import { headroomOut } from '../ledger/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { coreStateOf, look } from './desk/settle.ts';
@@ -51,7 +51,7 @@ export async function listTransferOptions(
   const core = await coreStateOf(desk.deps, settings);
   return desk.database.snapshot(institutionId, async (tx) => {
     const reachable = await (actor.kind === 'member'
-      ? selectHeldAccountIds(tx, actor.personKey)
+      ? selectHeldAccountIds(tx, actor.personKey, coveredKeys(actor))
       : selectNeighborAccountIds(tx, fromAccountId));
     const toAccountIds = reachable.filter((accountId) => accountId !== fromAccountId);
     const ground = await look(desk.deps, tx, {

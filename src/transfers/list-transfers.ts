@@ -1,5 +1,5 @@
 import { findAccount } from '../accounts/index.ts';
-import { type Actor, type Institution, instantsOf, type Period } from '../institutions/index.ts';
+import { type Actor, coveredKeys, type Institution, instantsOf, type Period } from '../institutions/index.ts';
 import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
 import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
 import {
@@ -10,7 +10,9 @@ import {
   selectTransfersOfInstitution,
   selectTransfersOfMember,
   selectTransfersOfMemberAndAccount,
+  selectTransfersWithinConsent,
 } from './list-queries.ts';
+import { asSeen } from './rules/accounts/authority.ts';
 import type { Transfer, TransferStatus, TransferType } from './rules/transfer.ts';
 
 /** The filters of a list. A null one lets every transfer through. */
@@ -56,7 +58,7 @@ export async function listTransfers(
   };
   return deps.database.read(institutionId, async (db) => {
     const { rows, lookedUpTo } = await selectRows(db, actor, { ...wanted, accountId: filter.accountId });
-    const { items, next } = pageOf(rows, page.limit, (row) => row, positionOf);
+    const { items, next } = pageOf(rows, page.limit, (row) => asSeen(actor, row), positionOf);
     return { items, next: next ?? (lookedUpTo && positionOf(lookedUpTo)) };
   });
 }
@@ -68,11 +70,13 @@ async function selectRows(
   { accountId, ...wanted }: ListWanted & Pick<TransferFilter, 'accountId'>,
 ): Promise<{ readonly rows: readonly ListedTransfer[]; readonly lookedUpTo: ListedTransfer | null }> {
   const all = (rows: readonly ListedTransfer[]) => ({ rows, lookedUpTo: null });
+  const covered = coveredKeys(actor);
   if (accountId === null) {
+    if (actor.kind === 'client') return all(await selectTransfersOfInstitution(db, wanted));
     return all(
-      await (actor.kind === 'client'
-        ? selectTransfersOfInstitution(db, wanted)
-        : selectTransfersOfMember(db, actor, wanted)),
+      await (covered === null
+        ? selectTransfersOfMember(db, actor, wanted)
+        : selectTransfersWithinConsent(db, { ...actor, covered }, wanted)),
     );
   }
   const account = await findAccount(db, actor, accountId);
@@ -80,7 +84,7 @@ async function selectRows(
   const { accountKey } = account;
   return actor.kind === 'client'
     ? all(await selectTransfersOfAccount(db, accountKey, wanted))
-    : selectTransfersOfMemberAndAccount(db, { ...actor, accountKey }, wanted);
+    : selectTransfersOfMemberAndAccount(db, { ...actor, accountKey, covered }, wanted);
 }
 
 function positionOf({ createdAt, transferKey }: ListedTransfer): Position {

@@ -6,12 +6,18 @@ const heldAccountIds = sql(
    from holders h
    join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
    where h.institution_id = $1 and h.person_key = $2 and a.customer_key is not null
+     and ($3::bigint[] is null or a.account_key = any ($3))
    order by a.account_id`,
 );
 
-/** The accounts that a person holds. */
-export async function selectHeldAccountIds(db: Queryable, personKey: bigint): Promise<string[]> {
-  const { rows } = await db.query<{ accountId: string }>(heldAccountIds, [db.institutionId, personKey]);
+/** The accounts that a person holds, of those that a consent covers; null: there is none. */
+export async function selectHeldAccountIds(
+  db: Queryable,
+  personKey: bigint,
+  coveredKeys: readonly bigint[] | null,
+): Promise<string[]> {
+  const values = [db.institutionId, personKey, coveredKeys];
+  const { rows } = await db.query<{ accountId: string }>(heldAccountIds, values);
   return rows.map((row) => row.accountId);
 }
 

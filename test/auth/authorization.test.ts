@@ -73,7 +73,12 @@ async function codeOf(asked: Asked = {}) {
   let page = await opened;
   if (page.title === 'Sign in') page = await enter(browser, page);
   if (page.title.startsWith('Allow')) {
-    page = await browser.post('/auth/v2/consent', { request: page.request, days: '30', answer: 'allow' });
+    page = await browser.post('/auth/v2/consent', {
+      request: page.request,
+      days: '30',
+      answer: 'allow',
+      accounts: 'all',
+    });
   }
   assert.equal(page.status, 303, page.text);
   return { browser, proof, code: page.location.searchParams.get('code') ?? '', location: page.location };
@@ -482,7 +487,12 @@ describe('consent', () => {
     const { browser, proof, opened } = start({ ...asked, more: { ...asked.more, prompt: 'consent' } });
     const page = await enter(browser, await opened);
     const allow = () =>
-      browser.post('/auth/v2/consent', { request: page.request, days: '30', answer: 'allow' });
+      browser.post('/auth/v2/consent', {
+        request: page.request,
+        days: '30',
+        answer: 'allow',
+        accounts: 'all',
+      });
     const code = (await allow()).location.searchParams.get('code') ?? '';
     assert.equal((await allow()).status, 400);
     assert.equal((await exchange(code, proof.verifier, third)).status, 200);
@@ -498,7 +508,12 @@ describe('consent', () => {
       );
       const codes = await Promise.all(
         pages.map(async ({ browser, proof, page: { request } }) => {
-          const page = await browser.post('/auth/v2/consent', { request, days: '30', answer: 'allow' });
+          const page = await browser.post('/auth/v2/consent', {
+            request,
+            days: '30',
+            answer: 'allow',
+            accounts: 'all',
+          });
           assert.equal(page.status, 303, page.text);
           return { code: page.location.searchParams.get('code') ?? '', proof };
         }),
@@ -532,6 +547,7 @@ describe('consent', () => {
       request: page.request,
       days: '30',
       answer: 'allow',
+      accounts: 'all',
     });
     const code = allowed.location.searchParams.get('code') ?? '';
     await exchange(code, proof.verifier, third);

@@ -166,7 +166,7 @@ test('asks for a nonce before a code is used up, and binds refresh tokens of a p
   const page = await browser.get(url);
   const signedIn = await browser.post('/auth/v2/sign-in', { request: page.request, ...member });
   const end = await browser.post('/auth/v2/consent', {
-    ...{ request: signedIn.request, days: '90', answer: 'allow' },
+    ...{ request: signedIn.request, days: '90', answer: 'allow', accounts: 'all' },
   });
   const code = end.location.searchParams.get('code') ?? '';
   const exchange = {

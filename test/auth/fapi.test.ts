@@ -130,7 +130,12 @@ async function allow(
     page = await browser.post('/auth/v2/sign-in', { request: page.request, ...member });
   }
   if (page.title.startsWith('Allow')) {
-    page = await browser.post('/auth/v2/consent', { request: page.request, days: '90', answer: 'allow' });
+    page = await browser.post('/auth/v2/consent', {
+      request: page.request,
+      days: '90',
+      answer: 'allow',
+      accounts: 'all',
+    });
   }
   return page.location;
 }

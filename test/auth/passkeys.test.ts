@@ -410,7 +410,7 @@ describe('the pages', () => {
     const { browser } = await atSecurity();
     later(10 * 60_000);
     const page = await browser.get(security());
-    const form = { request: page.request, days: '30', answer: 'allow' };
+    const form = { request: page.request, days: '30', answer: 'allow', accounts: 'all' };
     const sent = await browser.post('/auth/v2/consent', form);
     assert.equal(sent.location.href, `${issuer}${security()}`);
     assert.equal((await browser.get('/auth/v2/security?client_id=nobody')).status, 400);

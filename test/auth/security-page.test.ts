@@ -87,6 +87,7 @@ async function byConsent(who = willow) {
     request: consent.request,
     days: '90',
     answer: 'allow',
+    accounts: 'all',
   });
   const body = {
     ...{ ...client, grant_type: 'authorization_code', redirect_uri: redirectUri, code_verifier: verifier },
@@ -147,7 +148,7 @@ describe('the list of accesses', () => {
     assert.ok(!page.text.includes('<b>App'));
     assert.match(
       page.text,
-      /may see your accounts, balances and transactions, know that it is you, go on while you are away · until /,
+      /may see your accounts, balances and transactions, know that it is you, go on while you are away · All your accounts, also later ones · until /,
     );
     assert.deepEqual(
       ['browser', 'app', 'consent', 'others'].map((kind) => ofKind(page, kind).length),

@@ -28,7 +28,12 @@ async function signInAt(url: URL): Promise<URL> {
   const member = { username: 'demo.member', password: 'demo-member-password' };
   page = await browser.post('/auth/v2/sign-in', { request: page.request, ...member });
   if (page.title.startsWith('Allow')) {
-    page = await browser.post('/auth/v2/consent', { request: page.request, days: '90', answer: 'allow' });
+    page = await browser.post('/auth/v2/consent', {
+      request: page.request,
+      days: '90',
+      answer: 'allow',
+      accounts: 'all',
+    });
   }
   return page.location;
 }

@@ -51,6 +51,7 @@ const matrix: Readonly<Record<string, string>> = {
   // The providers of this test grant every scope; no client here has openid.
   getUserInfo: /*              */ `${dead}  403 403    403    403  ${ended}  403 403 200 200`,
   listConsents: /*             */ `${dead}  403 200    403    200  ${ended}  403 200 200 200`,
+  narrowConsent: /*            */ `${dead}  403 404    403    404  ${ended}  403 404 404 404`,
   withdrawConsent: /*          */ `${dead}  403 404    403    404  ${ended}  403 404 404 404`,
   getMemberProfile: /*         */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
   updateMemberContact: /*      */ `${dead}  404 404    403    404  ${ended}  200 200 200 200`,
@@ -137,6 +138,7 @@ const ids: Record<string, string> = {
 /** Requests whose path is not sufficient. */
 const requests: Readonly<Record<string, Request>> = {
   issueToken: { body: { grant_type: 'client_credentials', ...itself } },
+  narrowConsent: { body: { removeScopes: ['transfer:read'] } },
   revokeToken: { body: { token: 'nobody’s', ...itself } },
   introspectToken: { body: { token: 'nobody’s', ...itself } },
   // The client is not registered for the grant.

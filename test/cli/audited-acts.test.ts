@@ -93,6 +93,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'member find': ['person.searched'],
   'member show': ['person.read'],
   'member end-sessions': ['user.sessions_ended'],
+  'member end-consent': ['consent.ended'],
   'account show': ['account.read'],
   'account freeze': ['account.restricted'],
   'account restrict': ['account.restricted'],
@@ -140,6 +141,7 @@ const writes: Readonly<Record<string, Trace>> = {
   introspectToken: reads,
   // The pages have no operation: authorization.granted, consent.granted, session.ended, passkey.added, passkey.removed.
   pushAuthorizationRequest: reads,
+  narrowConsent: ['consent.narrowed'],
   withdrawConsent: [
     'consent.ended',
     'authorization.granted',
@@ -227,6 +229,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 describe('commands leave the audit entry of their line, by the system user', () => {
   const user = ['olive.euro', '--institution', 'lakeside'];
   const client = ['audited', '--institution', 'lakeside'];
+  const consent = '00000000-0000-4000-8000-000000000001';
   const account = ['a-1001-checking', '--institution', 'lakeside'];
   const why = ['--reason', 'Court order', '--yes'];
   const runs: readonly (readonly [
@@ -249,6 +252,7 @@ describe('commands leave the audit entry of their line, by the system user', () 
     ['member deactivate', [...user, '--yes']],
     ['member activate', user],
     ['member end-sessions', [...user, '--yes']],
+    ['member end-consent', [consent, '--institution', 'lakeside', '--yes']],
     ['account show', account],
     ['account freeze', [...account, ...why]],
     ['account restrict', [...account, '--side', 'to', ...why]],
@@ -289,6 +293,12 @@ describe('commands leave the audit entry of their line, by the system user', () 
     service = await startTestService();
     // An import that changes nothing leaves nothing.
     await service.db.superuser(`update institutions set name = 'Of before' where code = 'lakeside'`);
+    await service.db.superuser(
+      `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at)
+     select u.institution_id, '00000000-0000-4000-8000-000000000001', c.client_id, u.user_key, '{account:read}', now(), now() + interval '1 day'
+     from users u join institutions i using (institution_id) join clients c using (institution_id)
+     where i.code = 'lakeside' and u.username = 'olive.euro' and c.client_id = 'demo-app'`,
+    );
     Object.assign(process.env, {
       PUBLIC_URL: 'http://sharedraft.test',
       DATABASE_URL: service.db.url,

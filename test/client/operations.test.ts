@@ -183,6 +183,8 @@ test('issues, introspects and revokes tokens, and reads the public documents', a
   await assert.rejects(member.tokens.userInfo(), { code: 'insufficient_scope' });
   assert.deepEqual(await member.tokens.consents(), []);
   const consentId = '7a0e2d6c-4b1f-4f0e-9c55-0a6d3f5b8e21';
+  const change = { removeAccountIds: ['a-1001-savings'] };
+  await assert.rejects(member.tokens.narrowConsent(consentId, change), { code: 'not_found' });
   await assert.rejects(member.tokens.withdrawConsent(consentId), { code: 'not_found' });
   assert.ok((await institution.tokens.keys()).keys.length > 0);
   assert.ok((await institution.tokens.metadata()).issuer.length > 0);

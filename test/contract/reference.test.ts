@@ -34,6 +34,7 @@ const refused = new Map([
   ['markAlert', 404],
   // The token of the example lacks the scope openid.
   ['getUserInfo', 403],
+  ['narrowConsent', 404],
   ['withdrawConsent', 404],
   ['getWebhook', 404],
   ['updateWebhook', 404],

@@ -1065,7 +1065,7 @@ const mutants: readonly Mutant[] = [
   {
     name: 'an order is decided with its batch even if its token has ended',
     file: 'transfers/desk/settle.ts',
-    instead: ['requireActiveTokens(orders, inactive);', ''],
+    instead: ['requireAuthority(orders, inactive, consents);', ''],
     caughtBy: 'a refused order moves nothing',
   },
   {

@@ -86,8 +86,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
     readers: ['accounts', 'auth', 'core-system', 'members', 'transfers'],
   },
 
-  accounts: { owner: 'accounts', readers: ['alerts', 'core-connection', 'core-system', 'transfers'] },
-  holders: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts'] },
+  accounts: { owner: 'accounts', readers: ['alerts', 'auth', 'core-connection', 'core-system', 'transfers'] },
+  holders: { owner: 'accounts', readers: ['core-system', 'transfers', 'alerts', 'auth'] },
   loans: { owner: 'accounts', readers: ['alerts', 'core-system', 'transfers'] },
 
   import_runs: { owner: 'core-system' },
@@ -111,7 +111,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   passkeys: { owner: 'auth' },
   passkey_challenges: { owner: 'auth' },
   user_devices: { owner: 'auth' },
-  consents: { owner: 'auth' },
+  consents: { owner: 'auth', readers: ['transfers'] },
+  consent_accounts: { owner: 'auth', readers: ['transfers'] },
   authorization_grants: { owner: 'auth' },
   email_codes: { owner: 'auth' },
   client_directory: { owner: 'auth' },
@@ -134,6 +135,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   pending_transfers: { owner: 'transfers' },
   transfer_approvals: { owner: 'transfers' },
   transfer_sign_ins: { owner: 'transfers' },
+  transfer_consents: { owner: 'transfers' },
   transfer_screenings: { owner: 'transfers' },
   proposals: { owner: 'transfers', readers: ['core-connection'] },
   transfer_policies: { owner: 'transfers', readers: ['core-connection'] },

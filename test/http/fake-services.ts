@@ -111,12 +111,16 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
       addPasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       removePasskey: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       endAccess: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
+      narrowConsent: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       answerConsent: async () => ({ kind: 'redirect', to: 'https://app.example/callback' }),
       logOut: async () => ({ kind: 'ask' }),
       logOutEverywhere: async () => ({ kind: 'left', to: undefined, institutionIds: [] }),
     },
     getUserInfo: async () => profile,
     listConsents: async () => [],
+    narrowConsent: async () => {
+      throw new Problem('not_found', 'There is no such consent.');
+    },
     withdrawConsent: async () => {},
     revokeToken: async () => {},
     introspectToken: async () => ({ active: false }),

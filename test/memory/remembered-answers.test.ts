@@ -219,6 +219,10 @@ const beyondAnswers: Readonly<Record<string, string>> = {
   'accounts deleted': 'an account is never deleted',
   'clients inserted': 'a token names a client that exists',
   'clients deleted': 'a client is never deleted',
+  'consents inserted': 'a token names a consent that exists',
+  'consents updated':
+    'test/auth/consent-accounts.test.ts ends the answers of a consent that becomes narrower',
+  'consents deleted': 'a consent is never deleted',
   'core_authorizations deleted': 'an authorization is never deleted',
   'core_authorizations inserted': 'raises the number of its account, or holds nothing',
   'core_connections deleted': 'a sign of life is never deleted',

@@ -151,6 +151,12 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     body: reason,
     leaves: ['user.sessions_ended'],
   },
+  endConsent: {
+    by: teller,
+    path: '/consents/00000000-0000-4000-8000-000000000001/end',
+    body: reason,
+    leaves: ['consent.ended'],
+  },
   issueActivationCode: {
     by: teller,
     path: '/users/USER/activation-code',
@@ -224,6 +230,12 @@ before(async () => {
     `insert into core_breaks (institution_id, class, subject, account_id, currency, difference, opened_at)
      select institution_id, 'AMOUNT', 'account:a-1', 'a-1', 'USD', 5, now() from institutions where code = 'harbor'
      returning break_key::text`,
+  );
+  await service.db.superuser(
+    `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at)
+     select u.institution_id, '00000000-0000-4000-8000-000000000001', c.client_id, u.user_key, '{account:read}', now(), now() + interval '1 day'
+     from users u join institutions i using (institution_id) join clients c using (institution_id)
+     where i.code = 'harbor' and u.user_id = 'u-demo-member-harbor' and c.client_id = 'harbor-app'`,
   );
   ids.BREAK = made?.break_key ?? '';
   const { publicKey } = generateKeyPairSync('ed25519');

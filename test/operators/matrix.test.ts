@@ -73,6 +73,7 @@ const matrix: Readonly<Record<string, string>> = {
   deactivateMember: teller,
   activateMember: teller,
   endMemberSessions: teller,
+  endConsent: teller,
   issueActivationCode: teller,
   showUserLimits: personalId,
   eraseMember: administrator,

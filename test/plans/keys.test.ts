@@ -107,7 +107,7 @@ test('every request’s reads use keys', async () => {
   const tokenId = '018f0000-0000-7000-8000-000000000000';
   const token = (userId: string) => ({ clientId: 'app', userId, tokenId });
   const reads: Readonly<Record<string, (db: Queryable) => Promise<unknown>>> = {
-    'an account of its holder': (q) => selectAccount(q, 2000n, 'a-2000'),
+    'an account of its holder': (q) => selectAccount(q, { personKey: 2000n, coveredKeys: null }, 'a-2000'),
     'an account of the institution': (q) => selectAccount(q, null, 'a-2000'),
     'the status of tokens': (q) => selectTokenStatuses(q, [token('u-2000'), token('u-2001')]),
     'a client': (q) => selectClient(q, { clientId: 'app', address: null, now: new Date() }),

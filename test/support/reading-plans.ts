@@ -62,6 +62,8 @@ export function readsOf(filled: Filled): Read[] {
       return listTransactions(deps(database), actor, joint.accountId, wanted, page(after));
     },
   });
+  const keys = [own.accountKey, joint.accountKey];
+  const consent = { consentId: 'any', version: 1, accountKeys: keys, payingKeys: keys };
   const period = { from: { at: at(0.05) }, to: { at: at(0.95) } };
   return [
     list('of the institution', client, {}),
@@ -77,6 +79,9 @@ export function readsOf(filled: Filled): Read[] {
       accountId: joint.accountId,
       created: period,
     }),
+    list('of an app with two accounts', { ...member, consent }, {}),
+    list('of an app with two accounts, failed', { ...member, consent }, { status: 'FAILED' }),
+    list('of an app with two accounts, of one of them', { ...member, consent }, { accountId: own.accountId }),
     history('of the institution', client, {}),
     history('of a member', member, {}),
     history('of a member, in a period', member, { period }),

@@ -1,4 +1,5 @@
--- A client whose tokens are bound to a key begins no login without one.
+-- A client whose tokens are bound to a key begins no login without one. A login that came of a grant stands on the grant's consent,
+-- whatever wrote it.
 create or replace function check_new_refresh_family() returns trigger
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -8,6 +9,9 @@ begin
     select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
     raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
   end if;
+  new.consent_id := (
+    select g.consent_id from authorization_grants g
+    where g.institution_id = new.institution_id and g.grant_id = new.family_id);
   return new;
 end
 $$;

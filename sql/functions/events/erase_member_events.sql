@@ -6,7 +6,7 @@ as $$
   with erased as (
     update public.outbox o set data = null, secret = null, secret_expires_at = null
     where o.institution_id = current_setting('sharedraft.institution')::integer and o.subject_key = erase_member_events.user_key
-      and o.kind like 'member.%' and num_nonnulls(o.data, o.secret) > 0
+      and (o.kind like 'member.%' or o.kind like 'consent.%') and num_nonnulls(o.data, o.secret) > 0
     returning 1)
   select count(*) from erased
 $$;

@@ -4,47 +4,51 @@ import { type AlertRow, alertColumns, withAccount } from '../alert-row.ts';
 export interface InboxMember {
   readonly userKey: bigint;
   readonly personKey: bigint;
+  /** The accounts to which a consent restricts the app; null: to none. */
+  readonly coveredKeys: readonly bigint[] | null;
 }
 
-/** Only alerts about accounts that the member may see now. `$2` is the user, `$3` the person. */
+/** Only alerts about accounts that the caller may see now. `$2` is the user, `$3` the person, `$4` the covered accounts. */
 const visible = `n.institution_id = $1 and n.user_key = $2 and n.channels @> array['INBOX'] and n.released_at is not null
      and (n.account_key is null or exists (
             select from holders h
-            where h.institution_id = $1 and h.account_key = n.account_key and h.person_key = $3))`;
+            where h.institution_id = $1 and h.account_key = n.account_key and h.person_key = $3))
+     and (n.account_key is null or $4::bigint[] is null or n.account_key = any ($4))`;
 
 const page = sql(
   'alerts_inbox',
   `select ${alertColumns} from alerts n ${withAccount}
-   where ${visible} and n.alert_key < $4 order by n.alert_key desc limit $5`,
+   where ${visible} and n.alert_key < $5 order by n.alert_key desc limit $6`,
 );
 const unreadPage = sql(
   'alerts_inbox_unread',
   `select ${alertColumns} from alerts n ${withAccount}
-   where ${visible} and n.read_at is null and n.alert_key < $4 order by n.alert_key desc limit $5`,
+   where ${visible} and n.read_at is null and n.alert_key < $5 order by n.alert_key desc limit $6`,
 );
 
 /** The newest first. */
 export async function selectInbox(
   db: Queryable,
-  { userKey, personKey }: InboxMember,
+  { userKey, personKey, coveredKeys }: InboxMember,
   wanted: { readonly unreadOnly: boolean; readonly below: bigint; readonly most: number },
 ): Promise<AlertRow[]> {
   const { unreadOnly, below, most } = wanted;
-  const values = [db.institutionId, userKey, personKey, below, most];
+  const values = [db.institutionId, userKey, personKey, coveredKeys, below, most];
   return (await db.query<AlertRow>(unreadOnly ? unreadPage : page, values)).rows;
 }
 
 const one = sql(
   'alerts_one',
-  `select ${alertColumns} from alerts n ${withAccount} where ${visible} and n.alert_id = $4`,
+  `select ${alertColumns} from alerts n ${withAccount} where ${visible} and n.alert_id = $5`,
 );
 
 export async function selectAlert(
   db: Queryable,
-  { userKey, personKey }: InboxMember,
+  { userKey, personKey, coveredKeys }: InboxMember,
   alertId: string,
 ): Promise<AlertRow | undefined> {
-  return (await db.query<AlertRow>(one, [db.institutionId, userKey, personKey, alertId])).rows[0];
+  const values = [db.institutionId, userKey, personKey, coveredKeys, alertId];
+  return (await db.query<AlertRow>(one, values)).rows[0];
 }
 
 const mark = sql(

@@ -1,5 +1,5 @@
 import { appendAudit, type Origin } from '../../events/index.ts';
-import type { MemberActor } from '../../institutions/index.ts';
+import { coveredKeys, type MemberActor } from '../../institutions/index.ts';
 import { type Page, type PageRequest, pageOf } from '../../shared/page.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database, Queryable } from '../../storage/index.ts';
@@ -15,7 +15,7 @@ export interface ShownAlert extends Alert {
 
 const newest = 2n ** 63n - 1n;
 
-/** The member's inbox, the newest first. Alerts about an account that the member no longer holds are left out. */
+/** The member's inbox, the newest first. Alerts about an account that the member no longer holds, or that the consent does not cover, are left out. */
 export async function listAlerts(
   { database }: { readonly database: Database },
   actor: MemberActor,
@@ -24,7 +24,7 @@ export async function listAlerts(
   return database.read(actor.institutionId, async (db) => {
     const below = after?.[0] ?? newest;
     const [rows, language] = await Promise.all([
-      selectInbox(db, actor, { unreadOnly, below, most: limit + 1 }),
+      selectInbox(db, { ...actor, coveredKeys: coveredKeys(actor) }, { unreadOnly, below, most: limit + 1 }),
       languageOf(db, actor),
     ]);
     return pageOf(
@@ -47,7 +47,7 @@ export async function markAlert(
   }: { readonly alertId: string; readonly isRead: boolean; readonly origin: Origin },
 ): Promise<ShownAlert> {
   return database.transaction(actor.institutionId, async (tx) => {
-    const row = await selectAlert(tx, actor, alertId);
+    const row = await selectAlert(tx, { ...actor, coveredKeys: coveredKeys(actor) }, alertId);
     if (row === undefined) throw new Problem('not_found', 'There is no such alert.');
     const { userKey, userId, clientId } = actor;
     const now = clock();

@@ -30,6 +30,13 @@ export interface RuleRow {
   readonly channels: AlertChannel[];
 }
 
+/** The member who asks, and the accounts to which a consent restricts the app; null: to none. */
+interface AskingMember {
+  readonly userKey: bigint;
+  readonly personKey: bigint;
+  readonly coveredKeys: readonly bigint[] | null;
+}
+
 // A rule about an account that the member no longer holds is kept, and not shown: nothing is derived by it.
 const rules = sql(
   'alerts_rules',
@@ -37,15 +44,15 @@ const rules = sql(
    from alert_rules r
    join accounts a on a.institution_id = $1 and a.account_key = r.account_key
    join holders h on h.institution_id = $1 and h.account_key = r.account_key and h.person_key = $3
-   where r.institution_id = $1 and r.user_key = $2
+   where r.institution_id = $1 and r.user_key = $2 and ($4::bigint[] is null or r.account_key = any ($4))
    order by a.account_id, r.alert_type`,
 );
 
 export async function selectRules(
   db: Queryable,
-  { userKey, personKey }: { readonly userKey: bigint; readonly personKey: bigint },
+  { userKey, personKey, coveredKeys }: AskingMember,
 ): Promise<RuleRow[]> {
-  return (await db.query<RuleRow>(rules, [db.institutionId, userKey, personKey])).rows;
+  return (await db.query<RuleRow>(rules, [db.institutionId, userKey, personKey, coveredKeys])).rows;
 }
 
 const accounts = sql(
@@ -53,7 +60,8 @@ const accounts = sql(
   `select a.account_id, a.account_key, a.category, a.currency
    from holders h
    join accounts a on a.institution_id = h.institution_id and a.account_key = h.account_key
-   where h.institution_id = $1 and h.person_key = $2 and a.account_id = any ($3::text[])`,
+   where h.institution_id = $1 and h.person_key = $2 and a.account_id = any ($3::text[])
+     and ($4::bigint[] is null or a.account_key = any ($4))`,
 );
 
 export interface HeldAccount {
@@ -63,13 +71,14 @@ export interface HeldAccount {
   readonly currency: string;
 }
 
-/** Those of the accounts that the person may see. */
+/** Those of the accounts that the caller may see. */
 export async function selectHeldAccountsOf(
   db: Queryable,
-  personKey: bigint,
+  { personKey, coveredKeys }: AskingMember,
   accountIds: readonly string[],
 ): Promise<HeldAccount[]> {
-  return (await db.query<HeldAccount>(accounts, [db.institutionId, personKey, accountIds])).rows;
+  const values = [db.institutionId, personKey, accountIds, coveredKeys];
+  return (await db.query<HeldAccount>(accounts, values)).rows;
 }
 
 const saveSettings = sql(
@@ -105,7 +114,8 @@ export async function upsertSettings(
 
 const removeRules = sql(
   'alerts_remove_rules',
-  'delete from alert_rules where institution_id = $1 and user_key = $2',
+  `delete from alert_rules
+   where institution_id = $1 and user_key = $2 and ($3::bigint[] is null or account_key = any ($3))`,
 );
 const addRules = sql(
   'alerts_add_rules',
@@ -121,12 +131,13 @@ export interface NewRule {
   readonly channels: readonly AlertChannel[];
 }
 
+/** Replaces the rules that the caller may see; an app leaves those about accounts outside its consent. */
 export async function replaceRules(
   tx: Transaction,
-  userKey: bigint,
+  { userKey, coveredKeys }: AskingMember,
   rules: readonly NewRule[],
 ): Promise<void> {
-  await tx.query(removeRules, [tx.institutionId, userKey]);
+  await tx.query(removeRules, [tx.institutionId, userKey, coveredKeys]);
   if (rules.length === 0) return;
   const texts = rules.map((rule) => ({ ...rule, channels: JSON.stringify(rule.channels) }));
   const columns = columnsOf(texts, 'accountKey', 'alertType', 'threshold', 'channels');

@@ -1,5 +1,5 @@
 import { appendAudit, type Origin } from '../../events/index.ts';
-import type { MemberActor } from '../../institutions/index.ts';
+import { coveredKeys, type MemberActor } from '../../institutions/index.ts';
 import { type DecimalAmount, toMinor } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
@@ -65,18 +65,26 @@ export async function getAlertPreferences(
   return deps.database.read(actor.institutionId, (db) => readPreferences(db, actor, timeZone));
 }
 
+function askingOf(actor: MemberActor) {
+  const { userKey, personKey } = actor;
+  return { userKey, personKey, coveredKeys: coveredKeys(actor) };
+}
+
 async function readPreferences(
   db: Queryable,
   actor: MemberActor,
   timeZone: string,
 ): Promise<AlertPreferences> {
-  const [settings, rules] = await Promise.all([selectSettings(db, actor.userKey), selectRules(db, actor)]);
+  const [settings, rules] = await Promise.all([
+    selectSettings(db, actor.userKey),
+    selectRules(db, askingOf(actor)),
+  ]);
   const isChosen = settings !== undefined;
   return { ...toSettings(settings ?? defaultsFor(timeZone)), isChosen, rules };
 }
 
 /**
- * Replaces all rules and settings of the member. Problem `invalid_request`: a setting that is not valid, a rule about an account that
+ * Replaces all rules and settings of the member; for an app, the rules about accounts that its consent covers. Problem `invalid_request`: a setting that is not valid, a rule about an account that
  * the member may not see, or one that does not fit its account.
  */
 export async function replaceAlertPreferences(
@@ -86,15 +94,15 @@ export async function replaceAlertPreferences(
 ): Promise<AlertPreferences> {
   const timeZone = await deps.timeZoneOf(actor.institutionId);
   const row = readSettings(wanted, timeZone);
-  const { clientId, userId, userKey, personKey } = actor;
+  const { clientId, userId, userKey } = actor;
   return deps.database.transaction(actor.institutionId, async (tx) => {
     const now = deps.clock();
     await upsertSettings(tx, userKey, { row, at: now });
     const ids = [...new Set(wanted.rules.map(({ accountId }) => accountId))];
-    const accounts = await selectHeldAccountsOf(tx, personKey, ids);
+    const accounts = await selectHeldAccountsOf(tx, askingOf(actor), ids);
     const rules = wanted.rules.map((rule, place) => readRule(rule, { accounts, place }));
     refuseRepeated(rules);
-    await replaceRules(tx, userKey, rules);
+    await replaceRules(tx, askingOf(actor), rules);
     const after = { alerts: rules.length, quietHours: row.quietFrom !== null, digest: row.digestAt !== null };
     const entry = { action: 'alert.preferences_changed', outcome: 'succeeded', origin } as const;
     await appendAudit(tx, { ...entry, clientId, userId, after }, now);

@@ -3,6 +3,8 @@ import { findInstitution } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { type AuthorizingClient, selectAuthorizingClient } from '../clients/authorizing-client.ts';
 import { authenticateClient } from '../clients/client-authentication.ts';
+import { asksForAccounts, asksToPay, readChoice, type SentChoice } from '../consents/account-choice.ts';
+import { type ConsentableAccount, selectConsentable } from '../consents/consent-account-queries.ts';
 import { selectCurrentConsent } from '../consents/consent-queries.ts';
 import type { AuthDeps } from '../deps.ts';
 import { readProof, useProof } from '../dpop/check-proof.ts';
@@ -20,7 +22,7 @@ import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
 import type { ActivationRefusal } from './activation-refusals.ts';
 import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
-import { issueCode } from './issue-code.ts';
+import { type Consented, issueCode } from './issue-code.ts';
 import { nextStep } from './next-step.ts';
 import { isRegistered, withParameters } from './redirect-uri.ts';
 import { openRequest, type SealedRequest, sealRequest } from './sealed-request.ts';
@@ -59,7 +61,15 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly isCodeOnItsWay?: boolean;
     } & PageFacts)
   | ({ readonly kind: 'forgotten'; readonly username: string | undefined } & PageFacts)
-  | ({ readonly kind: 'consent'; readonly scopes: readonly string[] } & PageFacts)
+  | ({
+      readonly kind: 'consent';
+      readonly scopes: readonly string[];
+      /** The member chooses among these; undefined if the scopes concern no account. */
+      readonly accounts: readonly ConsentableAccount[] | undefined;
+      readonly asksToPay: boolean;
+      /** The member chose no account, or one that is not theirs. */
+      readonly isRefused: boolean;
+    } & PageFacts)
   | ({ readonly kind: 'security' } & SecurityFacts)
 );
 
@@ -72,7 +82,7 @@ interface SecurityFacts {
   /** PublicKeyCredentialCreationOptionsJSON; undefined if the member has as many passkeys as allowed. */
   readonly creationOptions: object | undefined;
   readonly accesses: Accesses;
-  readonly outcome: 'added' | 'removed' | 'ended' | 'ended_before' | 'refused' | undefined;
+  readonly outcome: 'added' | 'removed' | 'ended' | 'narrowed' | 'ended_before' | 'refused' | undefined;
 }
 
 /** Parameters of a query or a form; the names that came more than once stand beside them. */
@@ -220,7 +230,11 @@ async function signedIn(
 /** The member's answer on the page of consent. */
 export async function answerConsent(
   deps: AuthDeps,
-  sent: { readonly request: string; readonly consentDays: number | undefined },
+  sent: {
+    readonly request: string;
+    readonly consentDays: number | undefined;
+    readonly choice: SentChoice;
+  },
   browser: Browser,
 ): Promise<Step> {
   const { request, signedInAs } = openPage(deps, sent.request, browser);
@@ -238,7 +252,13 @@ export async function answerConsent(
     deps.audit.note(request.institutionId, { ...entry, origin, clientId: request.clientId, userId });
     return refusal(deps, request, new AuthorizationError('access_denied', 'The member refused.'));
   }
-  return codeFor(deps, { request, client, browser, session, consentDays });
+  const { institutionId, scopes } = request;
+  const held = await deps.database.read(institutionId, (db) => selectConsentable(db, session.userKey));
+  const accounts = readChoice(scopes, sent.choice, held);
+  if (accounts === undefined) {
+    return consentPage(deps, { request, client, browser, session, isRefused: true });
+  }
+  return codeFor(deps, { request, client, browser, session, consented: { days: consentDays, accounts } });
 }
 
 export interface Way {
@@ -278,13 +298,13 @@ async function codeFor(
     client,
     browser,
     session,
-    consentDays,
-  }: Way & { readonly session: SessionRow; readonly consentDays?: number },
+    consented,
+  }: Way & { readonly session: SessionRow; readonly consented?: Consented },
 ): Promise<Step> {
   if (request.isForSecurityPage) return { kind: 'redirect', to: request.redirectUri };
   const { isFirstParty } = client;
   const { origin } = browser;
-  const code = await issueCode(deps, { request, isFirstParty, session, consentDays, origin });
+  const code = await issueCode(deps, { request, isFirstParty, session, consented, origin });
   if (code === 'consent_missing') return consentPage(deps, { request, client, browser, session });
   const { redirectUri, state } = request;
   return { kind: 'redirect', to: withParameters(redirectUri, { code: code.text, state, iss: deps.issuer }) };
@@ -302,10 +322,19 @@ export async function signInPage(
 
 async function consentPage(
   deps: AuthDeps,
-  { session, ...way }: Way & { readonly session: SessionRow },
+  {
+    session,
+    isRefused = false,
+    ...way
+  }: Way & { readonly session: SessionRow; readonly isRefused?: boolean },
 ): Promise<Step> {
   const { cookies, ...page } = await pageOf(deps, { ...way, signedInAs: session.sessionId });
-  return { kind: 'consent', ...page, scopes: way.request.scopes, ...cookies };
+  const { institutionId, scopes } = way.request;
+  const accounts = asksForAccounts(scopes)
+    ? await deps.database.read(institutionId, (db) => selectConsentable(db, session.userKey))
+    : undefined;
+  const asked = { scopes, accounts, asksToPay: asksToPay(scopes), isRefused };
+  return { kind: 'consent', ...page, ...asked, ...cookies };
 }
 
 export async function pageOf(

@@ -21,8 +21,10 @@ export interface GrantRow {
   readonly isExchanged: boolean;
   /** The client is on, the user may sign in, no token epoch has changed since, and the consent has not ended. */
   readonly isPermitted: boolean;
-  /** The time at which the consent ends; null for an app that needs none. */
+  /** The consent as it is now; null for an app that needs none. */
+  readonly consentId: string | null;
   readonly consentUntil: Date | null;
+  readonly consentScopes: readonly string[] | null;
 }
 
 export interface NewGrant
@@ -86,7 +88,7 @@ const byCode = sql(
           u.active and not u.locked_by_operator and u.token_epoch = g.user_epoch
             and o.active and o.token_epoch = g.client_epoch
             and (g.consent_id is null or coalesce(s.ended_at is null, false)) as is_permitted,
-          s.expires_at as consent_until,
+          s.consent_id, s.expires_at as consent_until, s.scopes as consent_scopes,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { appendAudit, type Origin } from '../../events/index.ts';
 import type { Transaction } from '../../storage/index.ts';
+import { accountText, type ChosenAccounts } from '../consents/account-choice.ts';
+import { insertConsented } from '../consents/consent-account-queries.ts';
+import { appendConsentEvent } from '../consents/consent-event.ts';
 import { insertConsent, lockCurrentConsent } from '../consents/consent-queries.ts';
 import { endConsentAndGrants } from '../consents/consents.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -17,12 +20,17 @@ const codeMillis = 60_000;
 
 export const codePurpose = 'authorization code';
 
+export interface Consented {
+  readonly days: number;
+  readonly accounts: ChosenAccounts;
+}
+
 interface Granted {
   readonly request: AuthorizationRequest;
   readonly isFirstParty: boolean;
   readonly session: SessionRow;
-  /** The member has just consented for this long. Undefined: an earlier consent covers the request, or none is needed. */
-  readonly consentDays: number | undefined;
+  /** The member has just consented so. Undefined: an earlier consent covers the request, or none is needed. */
+  readonly consented: Consented | undefined;
   readonly origin: Origin;
 }
 
@@ -70,25 +78,31 @@ export async function issueCode(
 
 /** The consent that the grant stands on, locked until the grant is written; null if none is needed, undefined if it is missing. */
 async function consentFor(tx: Transaction, granted: Granted, at: Date): Promise<string | null | undefined> {
-  const { request, isFirstParty, session, consentDays, origin } = granted;
+  const { request, isFirstParty, session, consented, origin } = granted;
   const { clientId, scopes } = request;
   const { userKey, userId } = session;
-  if (consentDays === undefined) {
+  if (consented === undefined) {
     if (isFirstParty) return null;
     const current = await lockCurrentConsent(tx, { userKey, clientId });
     const covers = current !== undefined && current.expiresAt > at && isWithin(scopes, current.scopes);
     return covers ? current.consentId : undefined;
   }
   const consentId = randomUUID();
-  const expiresAt = new Date(at.getTime() + consentDays * dayMillis);
-  const consent = { consentId, clientId, userKey, scopes, grantedAt: at, expiresAt };
+  const { allAccounts, named } = consented.accounts;
+  const expiresAt = new Date(at.getTime() + consented.days * dayMillis);
+  const consent = { consentId, clientId, userKey, scopes, grantedAt: at, expiresAt, allAccounts };
   do {
     const current = await lockCurrentConsent(tx, { userKey, clientId });
     if (current !== undefined) await endConsentAndGrants(tx, current, { at, by: 'REPLACED' });
     // Not inserted if the member has just consented on another page, too. The next look finds that consent.
   } while (!(await insertConsent(tx, consent)));
+  if ((await insertConsented(tx, consentId, named)) < named.length) {
+    throw new UnsafeRequestError('Your accounts have changed. Go back to the app and start again.');
+  }
+  await appendConsentEvent(tx, { kind: 'consent.granted', consent, accounts: named, at });
   const entry = { action: 'consent.granted', outcome: 'succeeded', origin, clientId, userId } as const;
-  await appendAudit(tx, { ...entry, subject: consentId, after: { scopes, expiresAt } }, at);
+  const after = { scopes, expiresAt, accounts: allAccounts ? 'all' : named.map(accountText) };
+  await appendAudit(tx, { ...entry, subject: consentId, after }, at);
   return consentId;
 }
 

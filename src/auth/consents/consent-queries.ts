@@ -7,13 +7,15 @@ export interface ConsentRow {
   readonly userKey: bigint;
   readonly userId: string;
   readonly scopes: readonly string[];
+  /** Every account of the member, also those of later; else the accounts that the consent names. */
+  readonly allAccounts: boolean;
   readonly grantedAt: Date;
   readonly expiresAt: Date;
   readonly endedAt: Date | null;
   readonly endedBy: 'MEMBER' | 'OPERATOR' | 'REPLACED' | null;
 }
 
-const columns = `s.consent_id, s.client_id, c.name as client_name, s.user_key, u.user_id, s.scopes, s.granted_at, s.expires_at,
+const columns = `s.consent_id, s.client_id, c.name as client_name, s.user_key, u.user_id, s.scopes, s.all_accounts, s.granted_at, s.expires_at,
           s.ended_at, s.ended_by
    from consents s
    join clients c on c.institution_id = s.institution_id and c.client_id = s.client_id
@@ -56,19 +58,22 @@ export async function lockConsent(db: Queryable, consentId: string): Promise<Con
 
 const newConsent = sql(
   'auth_insert_consent',
-  `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7)
+  `insert into consents (institution_id, consent_id, client_id, user_key, scopes, granted_at, expires_at, all_accounts)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
    on conflict (institution_id, user_key, client_id) where ended_at is null do nothing`,
 );
 
 /** Whether it was inserted: the member may have another consent for this app that has not been ended. */
 export async function insertConsent(
   db: Queryable,
-  row: Pick<ConsentRow, 'consentId' | 'clientId' | 'userKey' | 'scopes' | 'grantedAt' | 'expiresAt'>,
+  row: Pick<
+    ConsentRow,
+    'consentId' | 'clientId' | 'userKey' | 'scopes' | 'grantedAt' | 'expiresAt' | 'allAccounts'
+  >,
 ): Promise<boolean> {
-  const { consentId, clientId, userKey, scopes, grantedAt, expiresAt } = row;
-  const values = [db.institutionId, consentId, clientId, userKey, scopes, grantedAt, expiresAt];
-  return (await db.query(newConsent, values)).rowCount === 1;
+  const { consentId, clientId, userKey, scopes, grantedAt, expiresAt, allAccounts } = row;
+  const consent = [consentId, clientId, userKey, scopes, grantedAt, expiresAt, allAccounts];
+  return (await db.query(newConsent, [db.institutionId, ...consent])).rowCount === 1;
 }
 
 const end = sql(
@@ -83,6 +88,20 @@ export async function endConsent(
   { at, by }: { readonly at: Date; readonly by: NonNullable<ConsentRow['endedBy']> },
 ): Promise<void> {
   await db.query(end, [db.institutionId, consentId, at, by]);
+}
+
+const narrower = sql(
+  'auth_narrow_consent',
+  'update consents set scopes = $3, all_accounts = $4 where institution_id = $1 and consent_id = $2',
+);
+
+/** Its version grows, so that no answer of before is sent. */
+export async function updateConsent(
+  db: Queryable,
+  consentId: string,
+  { scopes, allAccounts }: Pick<ConsentRow, 'scopes' | 'allAccounts'>,
+): Promise<void> {
+  await db.query(narrower, [db.institutionId, consentId, scopes, allAccounts]);
 }
 
 const ofUser = sql(

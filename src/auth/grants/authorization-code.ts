@@ -34,7 +34,7 @@ export const authorizationCode: Grant = {
       origin: request.origin,
     });
     if (grant === undefined) throw wrongCode();
-    const { userId, userKey, userEpoch, customerIds, grantId, consentUntil } = grant;
+    const { userId, userKey, userEpoch, customerIds, grantId, consentId, consentUntil } = grant;
     if (decision !== 'exchange') {
       throw wrongCode({ userId, ...(decision === 'reuse' && { reason: 'code_reused' }) });
     }
@@ -43,6 +43,7 @@ export const authorizationCode: Grant = {
       use: 'member',
       ...{ userId, userKey, userEpoch, customerIds, authTime, acr: acrOf(grant.methods), familyId: grantId },
       ...(refreshToken !== undefined && { refreshToken }),
+      ...(consentId !== null && { consentId }),
       scopes: scopesOf(grant, client),
       idToken: { nonce: grant.nonce, sessionId: grant.sessionId, methods: grant.methods },
       ...(consentUntil !== null && { maxLifetimeSeconds: secondsUntil(consentUntil, deps.clock()) }),
@@ -106,9 +107,11 @@ function exchange(
   });
 }
 
-/** Those that the client has lost since are left out. */
-function scopesOf(grant: GrantRow, client: AuthenticatedClient): Scope[] {
-  return scopesIn(grant.scopes).filter((scope) => client.scopes.includes(scope));
+/** Those that the client or the consent has lost since are left out. */
+function scopesOf({ scopes, consentScopes }: GrantRow, client: AuthenticatedClient): Scope[] {
+  return scopesIn(scopes).filter(
+    (scope) => client.scopes.includes(scope) && (consentScopes?.includes(scope) ?? true),
+  );
 }
 
 function secondsUntil(at: Date, now: Date): number {

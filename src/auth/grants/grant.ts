@@ -23,6 +23,8 @@ export type TokenHolder =
       /** The family of a login that is renewed, and its next refresh token. */
       readonly familyId?: string;
       readonly refreshToken?: string;
+      /** The consent on which the token stands. */
+      readonly consentId?: string;
     };
 
 /** The grant's limits on the token. */

@@ -67,20 +67,24 @@ function fitsKey(
 
 /** A refresh proves nothing anew. */
 function holderOf(family: RefreshFamilyRow) {
-  const { familyId, userId, userKey, userEpoch, customerIds, authenticatedAt, acr } = family;
+  const { familyId, userId, userKey, userEpoch, customerIds, authenticatedAt, acr, consentId } = family;
   const authTime = Math.floor(authenticatedAt.getTime() / 1000);
   const holder = { familyId, userId, userKey, userEpoch, customerIds, authTime };
-  return { use: 'member', ...holder, acr: acr ?? undefined } as const;
+  const consent = consentId === null ? {} : { consentId };
+  return { use: 'member', ...holder, ...consent, acr: acr ?? undefined } as const;
 }
 
-/** The login's scopes that the client still has and a member may carry, or fewer on request. */
+/** The login's scopes that client and consent still have and a member may carry, or fewer on request. */
 function scopesOf(
   family: RefreshFamilyRow,
   client: AuthenticatedClient,
   requested: string | undefined,
 ): Scope[] {
   const remaining = scopesIn(family.scopes).filter(
-    (scope) => client.scopes.includes(scope) && memberScopes.includes(scope),
+    (scope) =>
+      client.scopes.includes(scope) &&
+      memberScopes.includes(scope) &&
+      (family.consentScopes?.includes(scope) ?? true),
   );
   if (!remaining.includes('offline_access')) throw wrongToken();
   return requested === undefined ? remaining : grantScopes(requested, remaining);

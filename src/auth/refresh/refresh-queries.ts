@@ -25,8 +25,12 @@ export interface RefreshFamilyRow {
   readonly customerIds: readonly string[];
   /** The key of the proof with which the login began; null for bearer tokens. */
   readonly keyThumbprint: string | null;
+  /** The consent on which the login stands, with its scopes now; null for an app that needs none. */
+  readonly consentId: string | null;
+  readonly consentScopes: readonly string[] | null;
 }
 
+// A trigger adds the consent of the grant.
 const newFamily = sql(
   'auth_insert_refresh_family',
   `insert into refresh_families (institution_id, family_id, client_id, user_key, scopes, client_epoch, user_epoch,
@@ -39,7 +43,14 @@ export async function insertRefreshFamily(
   db: Queryable,
   row: Omit<
     RefreshFamilyRow,
-    'userId' | 'generation' | 'rotatedAt' | 'isRevoked' | 'isPermitted' | 'customerIds'
+    | 'userId'
+    | 'generation'
+    | 'rotatedAt'
+    | 'isRevoked'
+    | 'isPermitted'
+    | 'customerIds'
+    | 'consentId'
+    | 'consentScopes'
   > & {
     readonly clientEpoch: number;
     readonly expiresAt: Date;
@@ -66,8 +77,10 @@ const family = sql(
   `select f.family_id, f.client_id, f.scopes, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.revoked_at is not null as is_revoked, f.created_at,
           coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.acr, f.key_thumbprint, u.user_key, u.user_id,
+          s.consent_id, s.scopes as consent_scopes,
           u.active and not u.locked_by_operator and u.token_epoch = f.user_epoch
-            and o.active and o.token_epoch = f.client_epoch as is_permitted,
+            and o.active and o.token_epoch = f.client_epoch
+            and (s.consent_id is null or s.ended_at is null) as is_permitted,
           array(select c.customer_id from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = u.institution_id and cp.person_key = u.person_key
@@ -75,6 +88,9 @@ const family = sql(
    from refresh_families f
    join clients o on o.institution_id = f.institution_id and o.client_id = f.client_id
    join users u on u.institution_id = f.institution_id and u.user_key = f.user_key
+   -- A family of before the column has the consent of its grant.
+   left join authorization_grants g on g.institution_id = f.institution_id and g.grant_id = f.family_id
+   left join consents s on s.institution_id = f.institution_id and s.consent_id = coalesce(f.consent_id, g.consent_id)
    where f.institution_id = $1 and f.family_id = $2`,
 );
 

@@ -1,7 +1,10 @@
 import { appendAudit, type Origin, type RecentSignIn, selectRecentSignIns } from '../../events/index.ts';
-import type { InstitutionId } from '../../storage/index.ts';
+import { isUuid } from '../../shared/uuid.ts';
+import type { InstitutionId, Queryable } from '../../storage/index.ts';
+import { asksForAccounts, asksToPay } from '../consents/account-choice.ts';
+import { selectConsentable, selectConsented } from '../consents/consent-account-queries.ts';
 import { type ConsentRow, selectConsents } from '../consents/consent-queries.ts';
-import { endOwnConsent } from '../consents/consents.ts';
+import { type Consent, endOwnConsent, shownConsent } from '../consents/consents.ts';
 import type { AuthDeps } from '../deps.ts';
 import { endRefreshFamilies, endRefreshFamily } from '../refresh/refresh-families.ts';
 import { selectRefreshFamily } from '../refresh/refresh-queries.ts';
@@ -20,7 +23,8 @@ import {
 export interface Accesses {
   readonly browsers: readonly (BrowserAccess & { readonly isThis: boolean })[];
   readonly apps: readonly AppAccess[];
-  readonly consents: readonly ConsentRow[];
+  /** A consent for all accounts has those that the member holds now. */
+  readonly consents: readonly Consent[];
   readonly signIns: readonly RecentSignIn[];
 }
 
@@ -43,7 +47,7 @@ export async function readAccesses(
     return {
       browsers: browsers.map((one) => ({ ...one, isThis: one.sessionId === sessionId })),
       apps,
-      consents,
+      consents: await withAccounts(db, userKey, consents),
       signIns: rows.map(({ clientId, ...row }) => ({
         ...row,
         clientName: names.get(clientId ?? '') ?? null,
@@ -52,19 +56,37 @@ export async function readAccesses(
   });
 }
 
+async function withAccounts(
+  db: Queryable,
+  userKey: bigint,
+  consents: readonly ConsentRow[],
+): Promise<Consent[]> {
+  const ids = consents.map(({ consentId }) => consentId);
+  const named = await selectConsented(db, ids);
+  const held = consents.some(({ allAccounts }) => allAccounts) ? await selectConsentable(db, userKey) : [];
+  return consents.map((consent) => {
+    const { consentId, allAccounts, scopes } = consent;
+    if (!asksForAccounts(scopes)) return shownConsent(consent, []);
+    const accounts = allAccounts ? held : named.filter((one) => one.consentId === consentId);
+    const mayPay = asksToPay(scopes);
+    return shownConsent(
+      consent,
+      accounts.map((one) => ({ ...one, mayPay: one.mayPay && mayPay })),
+    );
+  });
+}
+
 /** An access that a member ends. `others`: every other browser and every app's sign-in; consents stay. */
 export type Access =
   | { readonly kind: 'browser' | 'app' | 'consent'; readonly id: string }
   | { readonly kind: 'others' };
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Undefined for a text that names none. */
 export function readAccess(text: string): Access | undefined {
   const [kind, id = '', ...more] = text.split(' ');
   if (kind === 'others' && text === kind) return { kind };
   const isKind = kind === 'browser' || kind === 'app' || kind === 'consent';
-  return isKind && uuid.test(id) && more.length === 0 ? { kind, id } : undefined;
+  return isKind && isUuid(id) && more.length === 0 ? { kind, id } : undefined;
 }
 
 interface Ender {

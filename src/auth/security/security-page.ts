@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendAudit } from '../../events/index.ts';
 import { findInstitution } from '../../institutions/index.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { UnsafeRequestError } from '../authorization/authorization-error.ts';
 import {
   activeClient,
@@ -10,6 +11,7 @@ import {
   signInPage,
 } from '../authorization/authorize.ts';
 import { openRequest, type SecurityPage, sealRequest } from '../authorization/sealed-request.ts';
+import { narrowOwn } from '../consents/narrow-consent.ts';
 import type { AuthDeps } from '../deps.ts';
 import { deletePasskey, insertPasskey, selectPasskeys, spendChallenge } from '../passkeys/passkey-queries.ts';
 import { creationOptions, relyingPartyOf, userHandleOf } from '../passkeys/relying-party.ts';
@@ -111,8 +113,27 @@ export async function endAccessOnPage(
   });
 }
 
+/** Takes an account, the right to pay from it, or a scope out of a consent: `removed` is the consent, the kind and the name. */
+export async function narrowConsentOnPage(
+  deps: AuthDeps,
+  sent: { readonly request: string; readonly removed: string },
+  browser: Browser,
+): Promise<Step> {
+  return change(deps, sent.request, browser, async ({ page: { institutionId }, session: { userKey } }) => {
+    const [consentId = '', kind, name = '', ...more] = sent.removed.split(' ');
+    if (!isUuid(consentId) || more.length > 0 || name === '') return 'refused';
+    const of = (one: string) => (kind === one ? [name] : []);
+    const narrowing = { accountIds: of('see'), payingAccountIds: of('pay'), scopes: of('scope') };
+    const { origin } = browser;
+    const narrowed = await narrowOwn(deps, { institutionId, userKey }, { consentId, narrowing, origin });
+    if (narrowed === 'nothing_left') return 'refused';
+    if (narrowed === 'unknown') return 'ended_before';
+    return narrowed.isChanged ? 'narrowed' : 'ended_before';
+  });
+}
+
 type Place = Pick<SecurityPage, 'institutionId' | 'clientId'>;
-type Outcome = 'added' | 'removed' | 'ended' | 'ended_before' | 'refused';
+type Outcome = 'added' | 'removed' | 'ended' | 'narrowed' | 'ended_before' | 'refused';
 
 /** Runs the change of a page if its session goes on in this browser and is recent; otherwise the member signs in first. */
 async function change(

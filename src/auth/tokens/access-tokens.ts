@@ -68,6 +68,7 @@ export class AccessTokens {
         ...(subject.authTime !== undefined && { auth_time: subject.authTime }),
         ...(subject.acr !== undefined && { acr: subject.acr }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
+        ...(subject.consentId !== undefined && { consent_id: subject.consentId }),
         ...(subject.keyThumbprint !== undefined && { cnf: { jkt: subject.keyThumbprint } }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
         ...(subject.provider && {
@@ -123,6 +124,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   const { cnf } = payload;
   const keyThumbprint = keyThumbprintOf(cnf);
   const { provider_id: providerId, provider_generation: generation, auth_time: authTime, acr } = payload;
+  const { consent_id: consentId } = payload;
   if (
     sub === undefined ||
     jti === undefined ||
@@ -135,6 +137,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     typeof clientEpoch !== 'number' ||
     typeof userEpoch !== 'number' ||
     (sid !== undefined && typeof sid !== 'string') ||
+    (consentId !== undefined && typeof consentId !== 'string') ||
     (authTime !== undefined && typeof authTime !== 'number') ||
     (providerId !== undefined && typeof providerId !== 'string') ||
     (cnf !== undefined && keyThumbprint === undefined)
@@ -153,6 +156,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     use,
     ...(use === 'member' && { userId: sub, userEpoch }),
     ...(sid !== undefined && { familyId: sid }),
+    ...(consentId !== undefined && { consentId }),
     ...(authTime !== undefined && { authTime }),
     ...(acr === 'phr' && { acr }),
     ...(keyThumbprint !== undefined && { keyThumbprint }),

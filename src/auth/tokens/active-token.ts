@@ -4,6 +4,7 @@ import type { Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { VerifiedToken } from './access-tokens.ts';
 import { findRemembered } from './remembered-caller.ts';
+import type { Scope } from './scopes.ts';
 import { selectTokenStatuses, type TokenStatus } from './token-status.ts';
 
 /**
@@ -12,11 +13,21 @@ import { selectTokenStatuses, type TokenStatus } from './token-status.ts';
  * ends no token; otherwise anyone could end a member's sessions with five guesses.
  */
 export async function findActiveToken(
-  { database }: Pick<AuthDeps, 'database'>,
+  { database, clock }: Pick<AuthDeps, 'database' | 'clock'>,
   token: VerifiedToken,
 ): Promise<TokenStatus | undefined> {
   const [status] = await database.read(token.institutionId, (db) => selectTokenStatuses(db, [token]));
-  return isActive(token, status) ? status : undefined;
+  if (!isActive(token, status)) return undefined;
+  const until = status?.consentUntil ?? null;
+  return until === null || until > clock() ? status : undefined;
+}
+
+/** The scopes of an active token that its consent has now. */
+export function scopesNow(
+  { scopes }: Pick<VerifiedToken, 'scopes'>,
+  { consentScopes }: Pick<TokenStatus, 'consentScopes'>,
+): readonly Scope[] {
+  return consentScopes === null ? scopes : scopes.filter((scope) => consentScopes.includes(scope));
 }
 
 /** The tokens that are no longer active, read in the transaction that acts for their callers. */
@@ -35,11 +46,12 @@ function isActive(token: PresentedToken, status: TokenStatus | undefined): boole
 }
 
 function fits(
-  { clientEpoch, userId, userEpoch, provider }: PresentedToken,
+  { clientEpoch, userId, userEpoch, provider, consentId }: PresentedToken,
   status: TokenStatus | undefined,
 ): boolean {
   if (status === undefined || status.isRevoked) return false;
   if (!status.clientActive || status.clientEpoch !== clientEpoch) return false;
+  if (consentId !== undefined && status.consentVersion === null) return false;
   if (provider !== undefined && status.providerGeneration !== provider.generation) return false;
   return userId === undefined || (status.userActive && status.userEpoch === userEpoch);
 }

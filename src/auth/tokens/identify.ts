@@ -1,13 +1,14 @@
 import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
 import type { Remembered } from '../../memory/index.ts';
+import { coveredOf } from '../consents/covered-accounts.ts';
 import type { AuthDeps } from '../deps.ts';
 import { checkBoundToken, requireProof } from '../dpop/check-proof.ts';
 import type { ProofOfRequest } from '../dpop/proof.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
-import { findActiveToken } from './active-token.ts';
+import { findActiveToken, scopesNow } from './active-token.ts';
 import { type Caller, findRemembered, rememberCaller } from './remembered-caller.ts';
 import type { TokenStatus } from './token-status.ts';
 
@@ -85,19 +86,27 @@ async function readCaller(deps: AuthDeps, text: string, token: VerifiedToken): P
     );
   }
   if (status.userKey !== null) basis.add('user', status.userKey);
-  const caller = { actor: actorOf(token, status), scopes: token.scopes, token };
+  if (status.consentUntil !== null) {
+    basis.endAt(status.consentUntil.getTime());
+    // The consent itself is noted with the user.
+    if (status.personKey !== null) basis.add('person', status.personKey);
+  }
+  const caller = { actor: actorOf(token, status), scopes: scopesNow(token, status), token };
   rememberCaller(deps, text, caller, basis);
   return caller;
 }
 
-function actorOf(token: VerifiedToken, { userKey, personKey }: TokenStatus): Actor {
-  const { institutionId, clientId, use, userId, authTime, acr } = token;
+function actorOf(token: VerifiedToken, status: TokenStatus): Actor {
+  const { userKey, personKey, consentVersion: version } = status;
+  const { institutionId, clientId, use, userId, authTime, acr, consentId } = token;
   if (use === 'client') return { kind: 'client', institutionId, clientId, token };
   if (userId === undefined || userKey === null || personKey === null) {
     throw new Error('auth: an active token of a member names no user');
   }
   const member = { kind: 'member', institutionId, clientId, userId, userKey, personKey, token } as const;
-  return { ...member, ...authenticatedAt(authTime), ...(acr && { acr }) };
+  const consent = consentId !== undefined &&
+    version !== null && { consent: { consentId, version, ...coveredOf(status) } };
+  return { ...member, ...consent, ...authenticatedAt(authTime), ...(acr && { acr }) };
 }
 
 function authenticatedAt(authTime: number | undefined): { readonly authenticatedAt?: Date } {

@@ -1,7 +1,7 @@
 import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
-import { findActiveToken, verifyOwnToken } from './active-token.ts';
+import { findActiveToken, scopesNow, verifyOwnToken } from './active-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from './token-request.ts';
 
@@ -70,7 +70,7 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
   if (status === undefined || !mayIntrospect(token.clientId)) return inactive;
   return {
     active: true,
-    scope: token.scopes.join(' '),
+    scope: scopesNow(token, status).join(' '),
     client_id: token.clientId,
     token_type: token.keyThumbprint === undefined ? 'Bearer' : 'DPoP',
     ...(token.keyThumbprint !== undefined && { cnf: { jkt: token.keyThumbprint } }),

@@ -34,6 +34,7 @@ export const auditActions = [
   'token.revoked',
   'authorization.granted',
   'consent.granted',
+  'consent.narrowed',
   'consent.ended',
   'session.ended',
   'passkey.added',

@@ -15,7 +15,8 @@ import {
 } from '../alert-shapes.ts';
 import { CodeDelivery } from '../code-handover.ts';
 import { TokenReference } from '../oauth.ts';
-import { Consent } from '../routes/consents/list-consents.ts';
+import { Consent, ConsentAccount } from '../routes/consents/consent.ts';
+import { ConsentNarrowing } from '../routes/consents/narrow-consent.ts';
 import { ConsentEnd } from '../routes/consents/withdraw-consent.ts';
 import { Break, BreakNote } from '../routes/core/break-shapes.ts';
 import { ComparisonAnswer, ComparisonSummary, CoreBalance } from '../routes/core/compare-balances.ts';
@@ -66,7 +67,9 @@ export const namedSchemas = {
   PushedAuthorizationResponse,
   UserInfo,
   Consent,
+  ConsentAccount,
   ConsentEnd,
+  ConsentNarrowing,
   AuthorizationServerMetadata,
   JwkSet,
   Jwk,

@@ -12,8 +12,8 @@ export interface Answer {
 }
 
 /**
- * The answer that the caller got to the same request. Answers of a member are for no other member, those of a client for no
- * other client; an id names its institution only together with its number.
+ * The answer that the caller got to the same request. Answers of a member are for no other member and no other consent, those of a
+ * client for no other client; an id names its institution only together with its number.
  */
 export function findAnswer(
   memory: ValidatedMemory,
@@ -55,7 +55,9 @@ function matches(wanted: string, etag: string): boolean {
 }
 
 function keyOf(actor: Actor, url: string): string {
-  return actor.kind === 'member'
-    ? `member ${actor.institutionId} ${actor.userKey} ${url}`
-    : `client ${actor.institutionId} ${actor.clientId} ${url}`;
+  if (actor.kind === 'client') return `client ${actor.institutionId} ${actor.clientId} ${url}`;
+  const { institutionId, userKey, consent } = actor;
+  // The answer of a consent before a change is never found after it.
+  const covered = consent === undefined ? '' : ` ${consent.consentId} ${consent.version}`;
+  return `member ${institutionId} ${userKey}${covered} ${url}`;
 }

@@ -148,6 +148,16 @@ export const browserRoutes: readonly BrowserRoute[] = [
   },
   {
     method: 'POST',
+    path: paths.narrowConsent,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const request = fieldOf(sent, 'request') ?? '';
+      const removed = fieldOf(sent, 'removed') ?? '';
+      return responseOf(await services.signIn.narrowConsent({ request, removed }, sent.browser));
+    },
+  },
+  {
+    method: 'POST',
     path: paths.consent,
     handle: async (services, sent) => {
       refuseForeignForm(sent);
@@ -155,7 +165,15 @@ export const browserRoutes: readonly BrowserRoute[] = [
       const isAllowed = fieldOf(sent, 'answer') === 'allow';
       if (isAllowed && days === undefined)
         throw new UnsafeRequestError('The duration is not one of the choices.');
-      const answer = { request: fieldOf(sent, 'request') ?? '', consentDays: isAllowed ? days : undefined };
+      const answer = {
+        request: fieldOf(sent, 'request') ?? '',
+        consentDays: isAllowed ? days : undefined,
+        choice: {
+          all: fieldOf(sent, 'accounts') === 'all',
+          see: tickedOf(sent, 'see '),
+          pay: tickedOf(sent, 'pay '),
+        },
+      };
       return responseOf(await services.signIn.answerConsent(answer, sent.browser));
     },
   },
@@ -217,6 +235,11 @@ function refuseForeignForm({ site }: BrowserRequest): void {
 function fieldOf({ parameters: { values, repeated } }: BrowserRequest, name: string): string | undefined {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   return typeof value === 'string' && !repeated.includes(name) && !value.includes('\0') ? value : undefined;
+}
+
+/** The rest of the names that begin so. A box of its own for each thing: a repeated name has one value only. */
+function tickedOf({ parameters: { values } }: BrowserRequest, start: string): string[] {
+  return Object.keys(values).flatMap((name) => (name.startsWith(start) ? name.slice(start.length) : []));
 }
 
 function passkeyOf(sent: BrowserRequest) {

@@ -26,19 +26,24 @@ p { margin: 0.5rem 0 0; }
 .lead { color: var(--soft); margin-bottom: 1.5rem; }
 label, legend { display: block; margin: 1.1rem 0 0.35rem; padding: 0; font-weight: 600; }
 [hidden] { display: none; }
-input:not([type=radio]) {
+input:not([type=radio], [type=checkbox]) {
   width: 100%; padding: 0.7rem 0.8rem; font: inherit; color: inherit; background: transparent;
   border: 1px solid var(--line); border-radius: 0.6rem;
 }
 fieldset { border: 0; margin: 0; padding: 0; }
 .choice { display: inline-flex; gap: 0.4rem; align-items: center; margin: 0 1.25rem 0 0; padding: 0.4rem 0; font-weight: 400; }
-.choice input { accent-color: var(--accent); inline-size: 1.1rem; block-size: 1.1rem; }
+.inside { padding-left: 1.5rem; }
+.inside .choice { display: flex; }
+.account { margin: 0.35rem 0 0.6rem; }
+.account legend { margin: 0; font-weight: 400; }
+.account .choice { display: inline-flex; }
+.choice input { flex: none; accent-color: var(--accent); inline-size: 1.1rem; block-size: 1.1rem; }
 button {
   width: 100%; min-height: 2.9rem; margin-top: 1.5rem; padding: 0.7rem 1rem; font: inherit; font-weight: 650; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.6rem;
 }
 button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent; }
-:is(button, input):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+:is(button, input, summary):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
 li { padding: 0.15rem 0; }
 .alert { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; color: var(--error); background: var(--error-page); border-radius: 0.6rem; }
@@ -46,6 +51,11 @@ li { padding: 0.15rem 0; }
 .rows li { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
 .rows :is(p, form) { margin: 0; }
 .rows form { display: flex; gap: 1rem; align-items: center; justify-content: space-between; }
+.rows details form { display: block; }
+.parts { list-style: none; padding: 0; }
+.parts li { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
+.parts span { flex: 1 1 12rem; }
+summary { min-height: 2.75rem; display: flex; align-items: center; color: var(--accent); cursor: pointer; }
 .rows button { width: auto; flex: none; margin: 0; min-height: 2.75rem; }
 .done { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; border: 1px solid var(--accent); border-radius: 0.6rem; }
 a { color: var(--accent); }

@@ -1,4 +1,12 @@
-import { type Accesses, type ListedPasskey, type Step, securityPath } from '../../auth/index.ts';
+import {
+  type Accesses,
+  type Consent,
+  type ConsentableAccount,
+  type ListedPasskey,
+  type Scope,
+  type Step,
+  securityPath,
+} from '../../auth/index.ts';
 import { type Html, html } from '../../shared/text/html.ts';
 import type { UnsubscribePage } from '../services.ts';
 import { deviceName } from './device-name.ts';
@@ -17,6 +25,7 @@ export const paths = {
   addPasskey: '/auth/v2/security/passkeys',
   removePasskey: '/auth/v2/security/passkeys/remove',
   endAccess: '/auth/v2/security/end',
+  narrowConsent: '/auth/v2/security/narrow',
   consent: '/auth/v2/consent',
   logout: '/auth/v2/logout',
   confirmLogout: '/auth/v2/sign-out',
@@ -129,10 +138,12 @@ export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
 <p class="brand">${step.institutionName}</p>
 <h1>${consent.title(step.clientName)}</h1>
 <p class="lead">${consent.lead(step.institutionName, step.clientName)}</p>
+${step.isRefused && html`<p class="alert" role="alert" id="refusal">${consent.noAccount}</p>`}
 <p>${consent.list}</p>
 <ul>${rights}</ul>
 <form method="post" action="${paths.consent}">
 <input type="hidden" name="request" value="${step.request}">
+${step.accounts && accountChoice(step.accounts, step)}
 <fieldset><legend>${consent.duration}</legend>${choices}</fieldset>
 <button name="answer" value="allow">${consent.allow}</button>
 <button class="quiet" name="answer" value="refuse">${consent.refuse}</button>
@@ -141,8 +152,37 @@ export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
 ${signOutLink}`;
   return {
     ...page(`${consent.title(step.clientName)} · ${step.institutionName}`, body),
+    status: step.isRefused ? 422 : 200,
     leadsTo: step.redirectUri,
   };
+}
+
+/** A choice of all accounts, or a box for each right on each account. Another box for all would contradict them. */
+function accountChoice(
+  accounts: readonly ConsentableAccount[],
+  { asksToPay, isRefused }: { readonly asksToPay: boolean; readonly isRefused: boolean },
+): Html {
+  const { consent } = texts;
+  const box = (right: 'see' | 'pay', { accountId }: ConsentableAccount) =>
+    html`<label class="choice"><input type="checkbox" name="${right} ${accountId}" value="on">${consent[right]}</label>`;
+  const rows = accounts.map((one) =>
+    asksToPay && one.mayPay
+      ? html`<fieldset class="account"><legend>${accountName(one)}</legend>${box('see', one)}${box('pay', one)}</fieldset>`
+      : html`<label class="choice"><input type="checkbox" name="see ${one.accountId}" value="on">${accountName(one)}</label>`,
+  );
+  return html`<fieldset${isRefused && html` aria-describedby="refusal"`}><legend>${consent.accounts}</legend>
+<p class="note">${consent.accountsHint}</p>
+<label class="choice"><input type="radio" name="accounts" value="chosen" checked>${consent.chosen}</label>
+<div class="inside">${rows}</div>
+<label class="choice"><input type="radio" name="accounts" value="all">${consent.all}</label>
+</fieldset>`;
+}
+
+function accountName({
+  description,
+  accountNumber,
+}: Pick<ConsentableAccount, 'description' | 'accountNumber'>): string {
+  return texts.account(description, accountNumber.replaceAll(/[^0-9A-Za-z]/g, '').slice(-4));
 }
 
 /** The member's passkeys, all that may act for the member, and the last sign-ins. Each change answers with this page again, and says how it went. */
@@ -214,10 +254,12 @@ ${consents.length === 0 && html`<p>${security.noConsents}</p>`}
     accessRow(request, {
       name: one.clientName,
       note: [
-        security.may(one.scopes.map((scope) => texts.scopes[scope as keyof typeof texts.scopes] ?? scope)),
+        security.may(one.scopes.map(rightOf)),
+        one.allAccounts && one.accounts.length > 0 ? security.allAccounts : undefined,
         security.until(dayOf(one.expiresAt)),
       ],
       access: { kind: 'consent', id: one.consentId },
+      more: consentParts(one, request),
     }),
   )}</ul>
 <h2>${security.signIns}</h2>
@@ -234,9 +276,41 @@ interface AccessRow {
   readonly note: readonly (string | null | undefined)[];
   /** Undefined for the browser of the page. */
   readonly access: { readonly kind: string; readonly id: string } | undefined;
+  /** Below the row. */
+  readonly more?: Html;
 }
 
-function accessRow(request: string, { name, note, access }: AccessRow): Html {
+/** The accounts and rights of a consent. Each but the last can be removed; the last one ends with the consent. */
+function consentParts({ consentId, accounts, scopes }: Consent, request: string): Html {
+  const { security } = texts;
+  const id = (part: string) => `p-${consentId}-${part}`;
+  const remover = (part: string, label: string, described: string) =>
+    html`<button class="quiet" name="removed" value="${consentId} ${part}" aria-describedby="${described}">${label}</button>`;
+  const accountRows = accounts.map(
+    (
+      one,
+      place,
+    ) => html`<li><span id="${id(`a${place}`)}">${accountName(one)}${one.mayPay && `, ${security.pays}`}</span>
+${one.mayPay && remover(`pay ${one.accountId}`, security.removePayment, id(`a${place}`))}
+${accounts.length > 1 && remover(`see ${one.accountId}`, security.removeAccount, id(`a${place}`))}</li>`,
+  );
+  const scopeRows = scopes.map(
+    (scope, place) => html`<li><span id="${id(`s${place}`)}">${rightOf(scope)}</span>
+${scopes.length > 1 && remover(`scope ${scope}`, security.removeAccount, id(`s${place}`))}</li>`,
+  );
+  return html`<details><summary>${security.details}</summary>
+<form method="post" action="${paths.narrowConsent}">
+<input type="hidden" name="request" value="${request}">
+${accounts.length > 0 && html`<p>${security.accounts}</p><ul class="parts">${accountRows}</ul>`}
+<p>${security.rights}</p><ul class="parts">${scopeRows}</ul>
+</form></details>`;
+}
+
+function rightOf(scope: string): string {
+  return texts.scopes[scope as Scope] ?? scope;
+}
+
+function accessRow(request: string, { name, note, access, more }: AccessRow): Html {
   const about = html`<p><strong id="n-${access?.id ?? 'this'}">${name}</strong><br><span class="note">${note.filter(Boolean).join(' · ')}</span></p>`;
   if (access === undefined) return html`<li>${about}</li>`;
   const { kind, id } = access;
@@ -244,7 +318,7 @@ function accessRow(request: string, { name, note, access }: AccessRow): Html {
 ${about}
 <input type="hidden" name="request" value="${request}">
 <button class="quiet" name="access" value="${kind} ${id}" aria-describedby="n-${id}">${texts.security.end}</button>
-</form></li>`;
+</form>${more}</li>`;
 }
 
 function passkeyRow(

@@ -112,13 +112,19 @@ export interface ConsentOfMember {
   readonly clientId: string;
   readonly clientName: string;
   readonly scopes: readonly string[];
+  readonly allAccounts: boolean;
+  /** The accounts that it names. */
+  readonly accountIds: readonly string[];
   readonly grantedAt: Date;
   readonly expiresAt: Date;
 }
 
 const consents = sql(
   'operators_consents',
-  `select s.consent_id, s.client_id, c.name as client_name, s.scopes, s.granted_at, s.expires_at
+  `select s.consent_id, s.client_id, c.name as client_name, s.scopes, s.all_accounts, s.granted_at, s.expires_at,
+          array(select a.account_id from consent_accounts k
+                join accounts a on a.institution_id = $1 and a.account_key = k.account_key
+                where k.institution_id = $1 and k.consent_id = s.consent_id order by a.account_id) as account_ids
    from consents s
    join clients c on c.institution_id = $1 and c.client_id = s.client_id
    where s.institution_id = $1 and s.user_key = $2 and s.ended_at is null and s.expires_at > $3

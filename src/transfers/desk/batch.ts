@@ -56,7 +56,7 @@ import {
   type PendingRow,
   updatePending,
 } from './pending-queries.ts';
-import { insertScreenings, insertSignIns } from './proof-queries.ts';
+import { insertConsents, insertScreenings, insertSignIns } from './proof-queries.ts';
 
 /** The locked and read state that a batch decides on (settle.ts). */
 export interface BatchGround extends Ground {
@@ -88,6 +88,7 @@ export class Batch {
   readonly #postponed = new Map<bigint, PendingRow>();
   readonly #approvals: Approval[] = [];
   readonly #signIns: (OrderSignIn & { readonly transferKey: bigint })[] = [];
+  readonly #consents: { readonly transferKey: bigint; readonly consentId: string }[] = [];
   readonly #screenings: (Screening & { readonly transferKey: bigint })[] = [];
   readonly #loanPayments: LoanPayment[] = [];
   /** Payments on loans by the id of the paying transfer. A batch may reverse a payment of its own, so these are among them. */
@@ -148,6 +149,8 @@ export class Batch {
     if (first !== undefined) return repeated(order, first);
     if (judgement.failure === null) this.#perform(transfer, judgement, postingKey);
     if (order.signIn !== undefined) this.#signIns.push({ transferKey: postingKey, ...order.signIn });
+    if (order.actor.kind === 'member' && order.actor.consent !== undefined)
+      this.#consents.push({ transferKey: postingKey, consentId: order.actor.consent.consentId });
     if (judgement.screening !== null)
       this.#screenings.push({ transferKey: postingKey, ...judgement.screening });
     this.#add({ ...transfer, origin: order.origin });
@@ -305,6 +308,7 @@ export class Batch {
   #mayCancel(actor: Actor, transfer: TransferRow): boolean {
     if (actor.kind === 'client' || transfer.userKey === actor.userKey) return true;
     const { fromKey } = transfer;
+    if (actor.consent?.payingKeys?.some((key) => key === fromKey) === false) return false;
     return fromKey !== null && this.#ground.facts.holding(fromKey, actor.personKey)?.mayPay === true;
   }
 
@@ -498,6 +502,7 @@ export class Batch {
       ...insertSignIns(institutionId, this.#signIns),
       ...insertScreenings(institutionId, this.#screenings),
       ...insertTransfers(institutionId, this.#added, { at, recordedLater }),
+      ...insertConsents(institutionId, this.#consents),
       ...insertPending(institutionId, this.#held),
       ...insertApprovals(institutionId, this.#approvals, at),
       ...updatePending(institutionId, [...this.#postponed.values()]),

@@ -15,3 +15,10 @@ export const insertSignIns = inserting<OrderSignIn & { readonly transferKey: big
   'transfer_sign_ins',
   { transferKey: 'bigint', signedInAt: 'timestamptz', acr: 'text', checkedAt: 'timestamptz' },
 );
+
+/** Behind the transfers: its trigger looks at their source. */
+export const insertConsents = inserting<{ readonly transferKey: bigint; readonly consentId: string }>(
+  'transfers_under_consent',
+  'transfer_consents',
+  { transferKey: 'bigint', consentId: 'uuid' },
+);

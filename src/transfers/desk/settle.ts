@@ -1,4 +1,10 @@
-import { type Actor, type BusinessTime, localDate, type PresentedToken } from '../../institutions/index.ts';
+import {
+  type Actor,
+  type BusinessTime,
+  type CoveredAccounts,
+  localDate,
+  type PresentedToken,
+} from '../../institutions/index.ts';
 import { type AccountState, Book, type PostingKeys } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId, Transaction } from '../../storage/index.ts';
@@ -52,6 +58,11 @@ export interface SettleDeps {
     tx: Transaction,
     tokens: readonly PresentedToken[],
   ) => Promise<ReadonlySet<PresentedToken>>;
+  /** Locks consents, and returns those under which their apps may still order. Without it, none may. */
+  readonly lockConsents?: (
+    tx: Transaction,
+    consentIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, CoveredAccounts>>;
   /** Whether an institution's core is away, at most a second old. Without it, none is. */
   readonly isCoreAway?: (institutionId: InstitutionId) => Promise<boolean>;
   /** Called after a commit of an institution whose core keeps the books. */
@@ -73,6 +84,8 @@ export interface SettleDeps {
  * |         | selectIdempotencyKeys              |                    | which ids are used                              |
  * |         | readChanging                       | instructions       | only for acts on earlier transfers              |
  * |         | inactiveTokens                     |                    | a token that ended while the order waited       |
+ * |         | lockConsents                       | consents, shared   | the accounts of an app's consent; no change of  |
+ * |         |                                    |                    | it commits before these transfers               |
  * | 1b read | selectDetails                      |                    | only if an account is an IRA: its owner         |
  * | 2 lock  | selectCountersForUpdate            | counters, by key   | the limits that may bind these accounts         |
  * | 2 read  | memberships, limits, details       |                    | behind the counters' locks                      |
@@ -81,7 +94,7 @@ export interface SettleDeps {
  * | 4 write | Batch.writes, then COMMIT          |                    | each statement checks its own row count         |
  *
  * Idempotent by transfer id, so it may run again. With `patient` false it throws AccountsBusyError instead of waiting in
- * step 1. OrdersRefusedError leaves step 1 if a caller's token has ended.
+ * step 1. OrdersRefusedError leaves step 1 if a caller's token or consent has ended.
  */
 export async function settle(
   deps: SettleDeps,
@@ -93,11 +106,12 @@ export async function settle(
   const core = await coreStateOf(deps, settings);
   let limits = settings.recentLimits;
   for (let tries = 1; ; tries += 1) {
-    const ground = await lockAndRead(deps, tx, { orders, settings, core, recentLimits: limits, patient });
+    const read = await lockAndRead(deps, tx, { orders, settings, core, recentLimits: limits, patient });
+    const { ground, current } = read;
     const batch = new Batch(ground);
     let outcomes: (Outcome | ActOutcome)[];
     try {
-      outcomes = orders.map((order, index) => batch.take(order, postingKeys[index] as bigint));
+      outcomes = current.map((order, index) => batch.take(order, postingKeys[index] as bigint));
     } catch (error) {
       // A limit or an IRA's owner changed between the locks and the reads. Nothing is written yet, so lock and read again.
       if (!(error instanceof CounterNotLockedError) || tries === triesOfABatch) throw error;
@@ -205,7 +219,7 @@ async function lockAndRead(
     readonly recentLimits: readonly Limit[];
     readonly patient: boolean;
   },
-): Promise<BatchGround> {
+): Promise<{ readonly ground: BatchGround; readonly current: readonly DeskOrder[] }> {
   const accountIds = [...new Set(orders.flatMap((order) => [order.fromAccountId, order.toAccountId]))];
   const changingIds = orders.flatMap((order) => {
     if (order.kind === 'initiate') return [];
@@ -217,7 +231,8 @@ async function lockAndRead(
     return ids.map((transferId) => ({ transferId, personKey }));
   });
   const tokens = [...new Set(orders.flatMap((order) => tokenOf(order) ?? []))];
-  const [book, read, used, changing, inactive] = await Promise.all([
+  const consentIds = [...new Set(orders.flatMap((order) => consentOf(order)?.consentId ?? []))].toSorted();
+  const [book, read, used, changing, inactive, consents] = await Promise.all([
     patient ? Book.lock(tx, accountIds) : Book.lockWithoutWaiting(tx, accountIds),
     readAccounts(tx, accountIds),
     selectIdempotencyKeys(
@@ -226,9 +241,11 @@ async function lockAndRead(
     ),
     changingIds.length > 0 ? readChanging(tx, changingIds, core !== null) : nothingChanging,
     tokens.length > 0 ? deps.inactiveTokens(tx, tokens) : noTokens,
+    consentIds.length > 0 ? (deps.lockConsents?.(tx, consentIds) ?? noConsents) : noConsents,
   ]);
 
-  requireActiveTokens(orders, inactive);
+  requireAuthority(orders, inactive, consents);
+  const current = orders.map((order) => underConsentNow(order, consents));
   // Read after the locks. An account's later entries date its new entries, but never move an order to another day.
   const at = businessNow(deps, tx.institutionId);
   if (deps.onAhead !== undefined) {
@@ -263,21 +280,39 @@ async function lockAndRead(
   const account = byId([...read.accounts, ...details]);
   const facts = { settings, at, day, account, holding: read.holding, limits, core, ...people };
   const auditedAt = deps.clock();
-  return { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
+  const ground = { book, counters: new Counters(counters, names), facts, auditedAt, existing, ...changing };
+  return { ground, current };
 }
 
-/** Throws OrdersRefusedError for the orders with an inactive token; the queue runs the other orders again. */
-function requireActiveTokens(orders: readonly DeskOrder[], inactive: ReadonlySet<PresentedToken>): void {
-  if (inactive.size === 0) return;
+/** Throws OrdersRefusedError for the orders whose token or consent has ended; the queue runs the other orders again. */
+function requireAuthority(
+  orders: readonly DeskOrder[],
+  inactive: ReadonlySet<PresentedToken>,
+  consents: ReadonlyMap<string, CoveredAccounts>,
+): void {
   const refused = orders.filter((order) => {
     const token = tokenOf(order);
-    return token !== undefined && inactive.has(token);
+    const consent = consentOf(order);
+    const hasEnded = consent !== undefined && !consents.has(consent.consentId);
+    return hasEnded || (token !== undefined && inactive.has(token));
   });
+  if (refused.length === 0) return;
   const refusal = new Problem('invalid_token', 'The access token is not active any more.');
   throw new OrdersRefusedError(new Set(refused), refusal);
 }
 
 const noTokens: ReadonlySet<PresentedToken> = new Set();
+const noConsents: ReadonlyMap<string, CoveredAccounts> = new Map();
+
+/** The order with the accounts that the consent of its caller covers behind the lock. */
+function underConsentNow(order: DeskOrder, consents: ReadonlyMap<string, CoveredAccounts>): DeskOrder {
+  const consent = consents.get(consentOf(order)?.consentId ?? '');
+  const now = (actor: Actor): Actor =>
+    consent === undefined || actor.kind === 'client' ? actor : { ...actor, consent };
+  if (order.kind === 'initiate') return { ...order, actor: now(order.actor) };
+  if (order.kind !== 'transition' || order.act.kind !== 'cancel') return order;
+  return { ...order, act: { ...order.act, actor: now(order.act.actor) } };
+}
 
 /** Read only for acts on earlier transfers. */
 async function readChanging(tx: Transaction, changingIds: readonly string[], hasCore: boolean) {
@@ -345,6 +380,11 @@ const noPersons: ReadonlySet<bigint> = new Set();
 function actorOf(order: DeskOrder): Actor | undefined {
   if (order.kind === 'initiate') return order.actor;
   return order.kind === 'transition' && order.act.kind === 'cancel' ? order.act.actor : undefined;
+}
+
+function consentOf(order: DeskOrder): CoveredAccounts | undefined {
+  const actor = actorOf(order);
+  return actor?.kind === 'member' ? actor.consent : undefined;
 }
 
 function tokenOf(order: DeskOrder): PresentedToken | undefined {

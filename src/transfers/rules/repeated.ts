@@ -1,9 +1,9 @@
 import { type LoanPaymentOption, toMinor } from '../../ledger/index.ts';
-import { maySee } from './accounts/authority.ts';
+import { maySee, type TransferEnds } from './accounts/authority.ts';
 import type { Outcome, RepeatedOutcome, SubmittedOrder, Transfer } from './transfer.ts';
 
 /** The transfer that has the id of an order. */
-interface FirstTransfer extends Transfer {
+interface FirstTransfer extends Transfer, TransferEnds {
   readonly userKey: bigint | null;
   /** The caller holds its source account. */
   readonly sourceHeld: boolean;

@@ -80,10 +80,11 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
         },
         {
           title: 'Consents in force',
-          headings: ['consent', 'client', 'name', 'granted', 'ends', 'scopes'],
+          headings: ['consent', 'client', 'name', 'granted', 'ends', 'scopes', 'accounts'],
           rows: consents.map((one) => [
             ...[one.consentId, one.clientId, one.clientName, one.grantedAt, one.expiresAt],
             one.scopes,
+            one.allAccounts ? 'all' : one.accountIds,
           ]),
           none: 'none',
         },

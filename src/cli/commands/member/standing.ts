@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { endSessions, setStanding } from '../../../auth/index.ts';
+import { endConsentByOperator, endSessions, setStanding } from '../../../auth/index.ts';
 import { readReason } from '../../arguments.ts';
-import { type InstitutionOptions, onInstitution, say } from '../../command.ts';
+import { CommandError, type InstitutionOptions, onInstitution, say } from '../../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
 import { noSuchUser, user } from './credentials.ts';
 
@@ -42,6 +42,7 @@ export function standingCommands(): Command[] {
   return [
     ...Object.entries(standings).map(([name, one]) => standingCommand(name, one)),
     endSessionsCommand(),
+    endConsentCommand(),
   ];
 }
 
@@ -77,6 +78,26 @@ function endSessionsCommand(): Command {
   );
 }
 
+function endConsentCommand(): Command {
+  return onInstitution(
+    new Command('end-consent')
+      .description('end a consent of a member, with all tokens that came of it')
+      .argument('<consent>', 'its id, which `member show` lists')
+      .option(...reasonOption)
+      .addOption(yesOption()),
+    async ({ auth, institutionId, origin }, { reason, ...options }: Options, consentId: string) => {
+      await confirm(`The app of consent ${consentId} loses its access at once.`, options);
+      const act = { consentId, statedReason: reason, origin };
+      const ended = await endConsentByOperator(auth, institutionId, act);
+      if (ended === undefined)
+        throw new CommandError('There is no such consent. `sharedraft member show` lists them.');
+      say(ended ? `Consent ${consentId} has ended.` : `Consent ${consentId} had ended. Nothing was changed.`);
+    },
+  );
+}
+
+const reasonOption = ['--reason <text>', 'why, for the audit', readReason] as const;
+
 function withReason(command: Command): Command {
-  return command.argument(...user).option('--reason <text>', 'why, for the audit', readReason);
+  return command.argument(...user).option(...reasonOption);
 }

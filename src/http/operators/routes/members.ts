@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { endSessions, reissueActivation, setStanding } from '../../../auth/index.ts';
+import { endConsentByOperator, endSessions, reissueActivation, setStanding } from '../../../auth/index.ts';
 import {
   eraseMember,
   findMembers,
@@ -106,6 +106,20 @@ export const memberOperations: readonly OperatorOperation[] = [
     async handle({ auth }, { institutionId, params, body, origin }) {
       const act = { name: params.userId, statedReason: body.reason, origin };
       return (await endSessions(auth, institutionId, act)) ? { changed: true } : undefined;
+    },
+  }),
+  operatorOperation({
+    operationId: 'endConsent',
+    method: 'POST',
+    path: '/consents/{consentId}/end',
+    right: 'members:serve',
+    summary: 'End a consent of a member, with all tokens that came of it.',
+    body: withReason,
+    response: Changed,
+    async handle({ auth }, { institutionId, params: { consentId }, body, origin }) {
+      const act = { consentId, statedReason: body.reason, origin };
+      const ended = await endConsentByOperator(auth, institutionId, act);
+      return ended === undefined ? undefined : { changed: ended };
     },
   }),
   operatorOperation({

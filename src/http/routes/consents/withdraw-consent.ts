@@ -1,5 +1,6 @@
 import * as Type from 'typebox/type';
 import { operation } from '../../operation.ts';
+import { consentIdParameter } from './consent.ts';
 
 export const ConsentEnd = Type.Object({
   consentId: Type.String({ format: 'uuid', description: 'The id of the consent.' }),
@@ -16,12 +17,7 @@ export const withdrawConsent = operation({
     'Ends a consent of the member, with all tokens and refresh tokens that came of it. The next request with one of them gets 401.',
   token: 'member',
   scope: 'institution-users:write',
-  params: Type.Object({
-    consentId: Type.String({
-      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
-      description: 'The id of the consent.',
-    }),
-  }),
+  params: consentIdParameter,
   responses: {
     200: {
       description: 'The consent has ended.',

@@ -1,20 +1,24 @@
-import type { Actor } from '../../../institutions/index.ts';
+import { type Actor, coveredKeys } from '../../../institutions/index.ts';
 import type { Facts, IdPrefix } from '../facts.ts';
 import type { SubmittedOrder } from '../transfer.ts';
 import type { AccountFacts } from './account.ts';
 
 /**
  * A client token may order on any account of its institution. A member's token sees an account only by a holder record, and
- * pays from it only if the record allows it. Holder records are read after the locks.
+ * pays from it only if the record allows it. The token of an app needs its consent for both. Holder records and consents are read after
+ * the locks.
  */
 export function visibleSource(actor: Actor, accountId: string, facts: Facts): AccountFacts | undefined {
   const account = facts.account(accountId);
   if (account === undefined || actor.kind === 'client') return account;
+  if (coveredKeys(actor)?.includes(account.accountKey) === false) return undefined;
   return facts.holding(account.accountKey, actor.personKey) ? account : undefined;
 }
 
 export function mayPayFrom(actor: Actor, account: AccountFacts, facts: Facts): boolean {
-  return actor.kind === 'client' || facts.holding(account.accountKey, actor.personKey)?.mayPay === true;
+  if (actor.kind === 'client') return true;
+  if (actor.consent?.payingKeys?.includes(account.accountKey) === false) return false;
+  return facts.holding(account.accountKey, actor.personKey)?.mayPay === true;
 }
 
 /**
@@ -43,14 +47,43 @@ export function mayUseId(
   );
 }
 
+/** The accounts by which a transfer is seen: its source and, for a reversal, the source of its original. */
+export interface TransferEnds {
+  readonly fromKey: bigint | null;
+  readonly toKey: bigint | null;
+  readonly reversesKey: bigint | null;
+}
+
 /**
  * A client sees every transfer of its institution. A member sees their own orders and, unless they failed, transfers from
- * accounts that they hold.
+ * accounts that they hold. The app of a member sees those among them whose source its consent covers.
  */
 export function maySee(
   actor: Actor,
-  transfer: { readonly userKey: bigint | null; readonly status: string; readonly sourceHeld: boolean },
+  transfer: TransferEnds & {
+    readonly userKey: bigint | null;
+    readonly status: string;
+    readonly sourceHeld: boolean;
+  },
 ): boolean {
   if (actor.kind === 'client') return true;
+  if (!isCovered(actor, transfer)) return false;
   return transfer.userKey === actor.userKey || (transfer.status !== 'FAILED' && transfer.sourceHeld);
+}
+
+function isCovered(actor: Actor, { fromKey, toKey, reversesKey }: TransferEnds): boolean {
+  const covered = coveredKeys(actor);
+  if (covered === null) return true;
+  const covers = (key: bigint | null) => key !== null && covered.includes(key);
+  return covers(fromKey) || (reversesKey !== null && covers(toKey));
+}
+
+/** The transfer as the caller may see it: an app does not learn of an original that left an account outside its consent. */
+export function asSeen<
+  Row extends Pick<TransferEnds, 'toKey'> & { readonly reverses?: string | null | undefined },
+>(actor: Actor, row: Row): Row {
+  const covered = coveredKeys(actor);
+  const hides =
+    covered !== null && row.reverses != null && (row.toKey === null || !covered.includes(row.toKey));
+  return hides ? { ...row, reverses: null } : row;
 }
