@@ -68,6 +68,8 @@ create table institutions (
   transfer_step_up_new_destination  boolean not null default false,
   transfer_step_up_passkey          boolean not null default false,
   transfer_step_up_from             timestamp with time zone,
+  served                            text not null default 'here'::text,
+  other_cell                        text collate "C",
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
@@ -82,6 +84,8 @@ create table institutions (
   constraint institutions_openings_per_day_check CHECK (openings_per_day >= 0 AND openings_per_day <= 10000000),
   constraint institutions_password_min_length_check CHECK (password_min_length >= 8 AND password_min_length <= 128),
   constraint institutions_record_check CHECK (record = ANY (ARRAY['ledger'::text, 'core'::text])),
+  constraint institutions_served CHECK ((served = 'here'::text) = (other_cell IS NULL)),
+  constraint institutions_served_check CHECK (served = ANY (ARRAY['here'::text, 'arriving'::text, 'leaving'::text, 'left'::text, 'gone'::text])),
   constraint institutions_transfer_step_up_above_check CHECK (transfer_step_up_above >= 0),
   constraint institutions_transfer_step_up_max_age_check CHECK (transfer_step_up_max_age >= 0 AND transfer_step_up_max_age <= 2592000)
 );
@@ -101,6 +105,8 @@ comment on column institutions.transfer_step_up_above is 'Transfers above this a
 comment on column institutions.transfer_step_up_new_destination is 'So does a transfer of any amount to an account that the membership has not paid in 400 days.';
 comment on column institutions.transfer_step_up_passkey is 'The recent sign-in must be one with a passkey.';
 comment on column institutions.transfer_step_up_from is 'From this time on the database refuses transfers without a recent sign-in. Processes learn of a change within a second.';
+comment on column institutions.served is 'here; arriving: its rows are being copied from another cell; leaving: closed for the end of its move; left: served by another cell, and the copy is kept; gone: served by another cell, without a copy here.';
+comment on column institutions.other_cell is 'The cell that it comes from or went to.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members
@@ -2553,6 +2559,35 @@ create table transfer_consents (
 comment on table transfer_consents is 'The consent under which an app ordered a transfer of its member.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- cells
+
+create table cell (
+  only_row      boolean not null default true,
+  name          text collate "C" not null,
+  first_number  integer not null,
+  last_number   integer not null,
+  set_at        timestamp with time zone not null,
+  constraint cell_pkey PRIMARY KEY (only_row),
+  constraint cell_first_number_check CHECK (first_number > 0),
+  constraint cell_last_number_check CHECK (last_number <= 9000000),
+  constraint cell_name_check CHECK (name ~ '^[a-z][a-z0-9-]{0,30}$'::text),
+  constraint cell_numbers CHECK (first_number <= last_number),
+  constraint cell_only_row_check CHECK (only_row)
+);
+comment on table cell is 'The name of this cell, and the numbers of the institutions that are created in it. Without a row no institution moves.';
+comment on column cell.last_number is 'Keys are the number times 1,000,000,000 and more: with this bound they stay below 2^53.';
+
+create table cell_keys (
+  institution_id  integer not null,
+  kid             text collate "C" not null,
+  public_jwk      jsonb not null,
+  verifies_until  timestamp with time zone not null,
+  constraint cell_keys_pkey PRIMARY KEY (institution_id, kid),
+  constraint cell_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id)
+);
+comment on table cell_keys is 'Public keys of the cells that an institution came from. They verify tokens of this institution only, until the last one has expired.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -2590,7 +2625,7 @@ begin
   mail_waiting := 0;
   mail_parked := 0;
   mail_suppressed := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', each.id::text, true);
     present := at + make_interval(secs => each.ahead);
 
@@ -2651,7 +2686,7 @@ CREATE OR REPLACE FUNCTION alerts_to_derive(at_time timestamp with time zone, as
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  for institution in select i.institution_id from public.institutions i loop
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (select from alerts a
                where a.institution_id = institution and a.released_at is null and a.due_at <= at_time)
@@ -2704,7 +2739,7 @@ declare
   institution integer;
 begin
   seal_lag_seconds := 0;
-  for institution in select 0 union all select i.institution_id from public.institutions i loop
+  for institution in select 0 union all select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     seal_lag_seconds := greatest(seal_lag_seconds, (
       select extract(epoch from at - e.recorded_at) from public.audit_entries e
@@ -2750,10 +2785,13 @@ begin
   end if;
   update public.event_timeline set timeline = current;
   lock table public.outbox in share mode;
-  for institution in select i.institution_id from public.institutions i loop
+  -- Events of an earlier epoch may be of another cluster: of a restore, or of the cell that an institution came from.
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
-    last_of_all := greatest(last_of_all, (select o.xid from public.outbox o where o.institution_id = institution
-                                          order by o.epoch desc, o.xid desc limit 1));
+    last_of_all := greatest(last_of_all, (
+      select o.xid from public.outbox o where o.institution_id = institution and o.epoch = (
+        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
+      order by o.xid desc limit 1));
   end loop;
   -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Numbers
   -- from another cluster's data that this cluster has not assigned yet have no status.
@@ -2762,15 +2800,16 @@ begin
                                        least(last_of_all::text::numeric,
                                              pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)) x
     where pg_xact_status(x::text::xid8) = 'aborted');
-  for institution in select i.institution_id from public.institutions i loop
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     insert into public.event_epochs (institution_id, epoch, started_at, last_before)
-    select institution,
-           1 + greatest(newest.epoch, (select coalesce(max(e.epoch), 0) from public.event_epochs e
-                                       where e.institution_id = institution)),
-           at, case when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8 else newest.xid end
+    select institution, 1 + greatest(newest.epoch, present.epoch), at,
+           case when newest.epoch < present.epoch then '0'::xid8
+                when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8
+                else newest.xid end
     from (select o.epoch, o.xid from public.outbox o where o.institution_id = institution
-          order by o.epoch desc, o.xid desc limit 1) newest;
+          order by o.epoch desc, o.xid desc limit 1) newest,
+         (select coalesce(max(e.epoch), 0) as epoch from public.event_epochs e where e.institution_id = institution) present;
   end loop;
   return true;
 end
@@ -2828,7 +2867,8 @@ declare
   each record;
 begin
   for each in
-    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i
+    where i.record = 'core' and i.served = 'here'
   loop
     perform set_config('sharedraft.institution', each.id::text, true);
     return query
@@ -3267,6 +3307,33 @@ begin
     raise exception 'client %: the FAPI 2.0 profile excludes this secret or key', new.client_id using errcode = 'SD208';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_fence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  institution constant integer := case tg_op when 'DELETE' then old.institution_id else new.institution_id end;
+  state text;
+begin
+  -- The move itself. The service's login may not write this column.
+  if tg_table_name = 'institutions' and tg_op = 'UPDATE' then
+    if new.served <> old.served then
+      return new;
+    end if;
+  end if;
+  perform pg_advisory_xact_lock_shared(7305108, institution);
+  -- A statement of its own: it sees what was committed while the lock was waited for.
+  state := (select i.served from institutions i where i.institution_id = institution);
+  if state in ('arriving', 'leaving') then
+    raise exception 'institution % is moving', institution using errcode = 'SD150';
+  elsif state in ('left', 'gone') then
+    raise exception 'institution % is served by another cell', institution using errcode = 'SD151';
+  end if;
+  return case tg_op when 'DELETE' then old else new end;
 end
 $function$;
 
@@ -3864,6 +3931,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_served()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own boolean := (select new.institution_id between c.first_number and c.last_number from cell c);
+begin
+  if tg_op = 'INSERT' then
+    if new.served not in ('here', 'arriving') or own = (new.served = 'arriving') then
+      raise exception 'institutions: % is no number of this cell for one that is %', new.institution_id, new.served
+        using errcode = 'SD152';
+    end if;
+  elsif new.served <> old.served and (old.served, new.served) not in (
+    ('here', 'leaving'), ('leaving', 'here'), ('leaving', 'left'), ('left', 'here'), ('left', 'gone'), ('gone', 'arriving'),
+    ('arriving', 'here'), ('arriving', 'gone')) then
+    raise exception 'institutions: % cannot be % after it was %', new.institution_id, new.served, old.served
+      using errcode = 'SD152';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_session()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4241,7 +4331,8 @@ begin
   open_instructions := 0;
   oldest_instruction_seconds := 0;
   for each in
-    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i
+    where i.record = 'core' and i.served = 'here'
   loop
     perform set_config('sharedraft.institution', each.id::text, true);
     cores := cores + 1;
@@ -4276,6 +4367,7 @@ begin
   for institution, present, has_core in
     select i.institution_id, at_time + make_interval(secs => i.clock_ahead_seconds), i.record = 'core'
     from public.institutions i
+    where i.served = 'here'
   loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (select from public.core_authorizations a
@@ -4611,7 +4703,7 @@ declare
   ahead bigint;
   last record;
 begin
-  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     select m.epoch, m.xid, m.event_key into last from public.event_marks m
     where m.institution_id = institution order by m.number desc limit 1;
@@ -4801,7 +4893,7 @@ begin
   oldest_review_seconds := 0;
   feed_lag_seconds := 0;
   reconcile_findings := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', each.id::text, true);
     institutions := institutions + 1;
     present := at + make_interval(secs => each.ahead);
@@ -5051,7 +5143,7 @@ AS $function$
 declare
   ahead bigint;
 begin
-  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (
       select from public.pending_transfers p
@@ -5090,7 +5182,7 @@ begin
   waiting := 0;
   parked := 0;
   lag_seconds := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', each.id::text, true);
     present := at + make_interval(secs => each.ahead);
 
@@ -5145,7 +5237,7 @@ CREATE OR REPLACE FUNCTION webhooks_to_send(at_time timestamp with time zone, mo
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  for institution in select i.institution_id from public.institutions i loop
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     for endpoint in
       select e.endpoint_id
@@ -5182,6 +5274,7 @@ alter table proposals add constraint proposals_two_persons CHECK (NOT share_a_pe
 -- Triggers: institutions
 
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
+CREATE TRIGGER institutions_served_in_order BEFORE INSERT OR UPDATE OF served ON institutions FOR EACH ROW EXECUTE FUNCTION check_served();
 CREATE TRIGGER note_deleted AFTER DELETE ON institutions REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_inserted AFTER INSERT ON institutions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON institutions FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
@@ -5830,6 +5923,8 @@ grant insert, select, update on audit_retention to sharedraft_service;
 grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
 grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
 grant delete, insert, select, update on business_days to sharedraft_service;
+grant select on cell to sharedraft_service;
+grant delete, select on cell_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
 grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;

@@ -35,8 +35,9 @@ import {
 import {
   type BusinessTime,
   findInstitution,
-  listInstitutions,
+  listAllInstitutions,
   SandboxClocks,
+  Served,
 } from '../institutions/index.ts';
 import { PostingKeys } from '../ledger/index.ts';
 import type { MailTransport } from '../mail/index.ts';
@@ -92,6 +93,8 @@ export interface AppContext extends ServiceConnection {
   readonly onConnect: (db: Directory) => Promise<void>;
   readonly clock: Clock;
   readonly sandboxClocks: SandboxClocks;
+  /** Knows the institutions that have moved or are moving. */
+  readonly served: Served;
   readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
@@ -129,7 +132,9 @@ export async function openAppContext(
     if (await beginEpochsOfTimeline(db, clock())) log('event_epoch_began');
   };
   const onIdleError = (error: Error) => log('database_connection_lost', { error });
-  const shared = { connection, commits, onConnect, settings: sessionSettings, onIdleError };
+  const served = new Served();
+  const requireServed = served.require;
+  const shared = { connection, commits, onConnect, settings: sessionSettings, onIdleError, requireServed };
   const database = new Database({ ...shared, maxConnections: config.databaseConnections });
   const changes = new Database({ ...shared, maxConnections: 1 });
   try {
@@ -137,11 +142,13 @@ export async function openAppContext(
     await refuseOtherSettings(database);
     if (await mayCreateLargeObjects(database)) log('large_objects_open');
     if (applied.length > 0) await recordMigrations(database, applied, origin, clock());
-    const institutions = await database.directory(listInstitutions);
+    const institutions = await database.directory(listAllInstitutions);
+    served.learn(institutions);
     const sandboxClocks = new SandboxClocks();
     sandboxClocks.learn(institutions);
     const { businessTime } = sandboxClocks;
-    for (const { institutionId, demo } of institutions) {
+    for (const { institutionId, demo, served: state } of institutions) {
+      if (state !== 'here') continue;
       if (postgres?.demoOnly !== undefined && !demo) throw new DatabaseStartError(postgres.demoOnly);
       if (await beginEpochAfterRestore(database, institutionId, clock))
         log('event_epoch_began', { institutionId });
@@ -171,6 +178,7 @@ export async function openAppContext(
       onConnect,
       clock,
       sandboxClocks,
+      served,
       businessTime,
       postingKeys: new PostingKeys(database),
       corePatience: {
@@ -319,11 +327,14 @@ export function openDeliveries(
     commits,
     onConnect,
     sessionSettings: settings,
-  }: Pick<AppContext, 'connection' | 'commits'> & Pick<AppContext, 'onConnect' | 'sessionSettings'>,
+    served: { require: requireServed },
+  }: Pick<AppContext, 'connection' | 'commits' | 'served'> &
+    Pick<AppContext, 'onConnect' | 'sessionSettings'>,
   log: Log,
 ): Database {
   const onIdleError = (error: Error) => log('database_connection_lost', { error });
-  return new Database({ connection, commits, onConnect, settings, onIdleError, maxConnections: 2 });
+  const shared = { connection, commits, onConnect, settings, onIdleError, requireServed };
+  return new Database({ ...shared, maxConnections: 2 });
 }
 
 /** Migrates and closes, for an owner that does not serve. DatabaseStartError. */

@@ -49,6 +49,11 @@ const settings = {
     '`DATABASE_URL`',
     'The login that owns the database. It migrates, then its connection is closed.',
   ),
+  cellDatabaseUrl: postgresUrl(
+    'CELL_DATABASE_URL',
+    '',
+    "For `institution move`: the other cell's database, with a login that may replicate and sees every row ([cells](cells.md)).",
+  ),
   databasePasswordFile: file(
     'DATABASE_PASSWORD_FILE',
     'File with the password of the login in `DATABASE_URL`, read for each new connection: replace it without a restart.',

@@ -65,7 +65,12 @@ export type { AuthDeps } from './deps.ts';
 export { ProofNonces } from './dpop/nonces.ts';
 export { type ProofOfRequest, proofAlgorithms } from './dpop/proof.ts';
 export { UsedProofs } from './dpop/used-proofs.ts';
-export { openVault, replaceLostHashingKey } from './keys/open-vault.ts';
+export {
+  insertCellKey,
+  selectKeysOfInstitution,
+} from './keys/cell-key-queries.ts';
+export { longestTokenSeconds } from './keys/key-states.ts';
+export { opensSigningKeys, openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';
 export { resealKeys } from './keys/reseal-keys.ts';
 export { openText, sealText } from './keys/sealed-text.ts';

@@ -90,7 +90,11 @@ export function withInstitution(
 ): Promise<void> {
   return withContext(async (context, origin) => {
     const institution = await chooseInstitution(context, code);
-    const { institutionId } = institution;
+    const { institutionId, served, otherCell } = institution;
+    if (served !== 'here')
+      throw new CommandError(
+        `"${institution.code}" is not served by this cell: it is ${served}, and the other cell is "${otherCell}". Run the command there, or see docs/cells.md.`,
+      );
     await work({ context, auth: context.auth, origin, institution, institutionId });
   });
 }

@@ -4,6 +4,7 @@ import { accountCommands } from './commands/account/index.ts';
 import { alertCommands } from './commands/alerts.ts';
 import { auditCommand } from './commands/audit/index.ts';
 import { backupCommand } from './commands/backup.ts';
+import { cellCommands } from './commands/cell.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core/index.ts';
 import { demoCommands } from './commands/demo/demo.ts';
@@ -42,6 +43,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
   const groups: readonly (readonly [name: string, description: string, commands: readonly Command[]])[] = [
     ['institution', 'Institutions, their settings and business days', institutionCommands()],
     ['operator', 'Operators: persons with roles who sign in', operatorCommands()],
+    ['cell', 'This cell: its name and the numbers of its institutions', cellCommands()],
     ['client', 'OAuth clients', clientCommands()],
     ['keys', 'the keys that sign tokens', keyCommands()],
     ['member', 'Members: persons, accounts, logins and sessions', memberCommands()],

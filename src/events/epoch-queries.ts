@@ -31,6 +31,19 @@ export async function insertEpoch(db: Queryable, at: Date): Promise<void> {
   await db.query(beginEpochNow, [at]);
 }
 
+const beginEpochOfMove = {
+  name: 'events_begin_epoch_of_move',
+  text: `insert into event_epochs (institution_id, epoch, started_at, last_before)
+         select $1, now.epoch + 1, $2, coalesce(
+           (select o.xid from outbox o where o.institution_id = $1 and o.epoch = now.epoch order by o.xid desc limit 1), '0')
+         from (select coalesce(max(e.epoch), 0) as epoch from event_epochs e where e.institution_id = $1) now`,
+};
+
+/** For an institution whose events came from another cluster. It needs the owner's login, and no writer of its events. */
+export async function insertEpochOfMove(db: Queryable, at: Date): Promise<void> {
+  await db.query(beginEpochOfMove, [db.institutionId, at]);
+}
+
 const newestEpoch = sql(
   'events_newest_epoch',
   'select coalesce(max(epoch), 0) as epoch from event_epochs where institution_id = $1',

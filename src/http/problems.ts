@@ -63,6 +63,8 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   overloaded: { status: 503, title: 'Overloaded' },
   shutting_down: { status: 503, title: 'Shutting down' },
   database_unavailable: { status: 503, title: 'Database unavailable' },
+  institution_moving: { status: 503, title: 'Institution moving' },
+  institution_elsewhere: { status: 421, title: 'Institution elsewhere' },
   outcome_unknown: { status: 504, title: 'Outcome unknown' },
 };
 

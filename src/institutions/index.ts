@@ -21,6 +21,15 @@ export {
   isBusinessDay,
   isWeekend,
 } from './calendar.ts';
+export {
+  type Cell,
+  copyInstitution,
+  findCell,
+  insertArriving,
+  openArrived,
+  storeCell,
+  updateServed,
+} from './cell-queries.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   advanceClock,
@@ -31,14 +40,17 @@ export {
   type InstitutionPolicies,
   type InstitutionSettings,
   insertInstitution,
+  listAllInstitutions,
   listInstitutions,
   lockInstitution,
   replaceBusinessDays,
   reserveInstitutionId,
+  type ServedState,
   type Settings,
   selectBusinessDays,
   settingsOf,
   updateInstitution,
 } from './queries.ts';
 export { type BusinessTime, SandboxClocks } from './sandbox-clocks.ts';
+export { refusalOf, Served } from './served.ts';
 export { addDays, instantOf, isLocalDate, isTimeZone, type LocalDate, localDate } from './time-zone.ts';

@@ -62,7 +62,16 @@ export interface Institution extends InstitutionSettings {
   readonly policies: InstitutionPolicies;
   /** Seconds by which a demo institution's business time is ahead of real time; 0 for all others. */
   readonly clockAheadSeconds: bigint;
+  readonly served: ServedState;
+  /** The cell that it comes from or went to; null if it is served here. */
+  readonly otherCell: string | null;
 }
+
+/**
+ * `arriving`: its rows are being copied from another cell. `leaving`: closed for the end of its move. `left`: served by another cell, and
+ * the copy is kept. `gone`: the same without a copy.
+ */
+export type ServedState = 'here' | 'arriving' | 'leaving' | 'left' | 'gone';
 
 interface Row extends Omit<Institution, 'policies'> {
   readonly contactChangeMaxAge: number;
@@ -78,10 +87,14 @@ interface Row extends Omit<Institution, 'policies'> {
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
   opening_deposits_per_day, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination,
-  transfer_step_up_passkey, clock_ahead_seconds, record`;
+  transfer_step_up_passkey, clock_ahead_seconds, record, served, other_cell`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
+const served = sql(
+  'institutions_served',
+  `select ${columns} from institutions where served = 'here' order by code`,
+);
 const all = sql('institutions_all', `select ${columns} from institutions order by code`);
 
 export async function findInstitution(
@@ -95,7 +108,13 @@ export async function findInstitutionByCode(db: Directory, code: string): Promis
   return (await db.query<Row>(byCode, [code])).rows.map(toInstitution)[0];
 }
 
+/** Those that this cell serves. */
 export async function listInstitutions(db: Directory): Promise<Institution[]> {
+  return (await db.query<Row>(served)).rows.map(toInstitution);
+}
+
+/** Also those that are arriving, leaving, or at another cell. */
+export async function listAllInstitutions(db: Directory): Promise<Institution[]> {
   return (await db.query<Row>(all)).rows.map(toInstitution);
 }
 

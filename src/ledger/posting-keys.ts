@@ -1,11 +1,15 @@
 import type { Database, Directory } from '../storage/index.ts';
 import { postingKeyBlock, reservePostingKeyBlocks, reservePostingKeys } from './queries.ts';
 
+/** A cell gets numbers of its own (src/cells/key-numbers.ts), and no process goes on with those of before for longer. */
+const longestBlockMillis = 30_000;
+
 /** Hands out posting keys from blocks of a database sequence: unique across processes, a round trip per thousand. */
 export class PostingKeys {
   readonly #database: Database;
   #next = 0n;
   #end = 0n;
+  #reservedAt = 0;
   #reserving: Promise<void> | undefined;
 
   constructor(database: Database) {
@@ -13,7 +17,7 @@ export class PostingKeys {
   }
 
   async next(): Promise<bigint> {
-    while (this.#next === this.#end) {
+    while (this.#next === this.#end || performance.now() - this.#reservedAt > longestBlockMillis) {
       this.#reserving ??= this.#reserve().finally(() => {
         this.#reserving = undefined;
       });
@@ -29,7 +33,9 @@ export class PostingKeys {
   }
 
   async #reserve(): Promise<void> {
+    const reservedAt = performance.now();
     const first = await this.#database.directory(reservePostingKeys);
+    this.#reservedAt = reservedAt;
     this.#next = first;
     this.#end = first + postingKeyBlock;
   }

@@ -54,6 +54,8 @@ export type ProblemCode =
   | 'overloaded'
   | 'shutting_down'
   | 'database_unavailable'
+  | 'institution_moving'
+  | 'institution_elsewhere'
   | 'outcome_unknown';
 
 /** One invalid part of a request. `pointer` is an RFC 6901 JSON pointer, or a parameter's name in a query or path. */

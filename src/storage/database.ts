@@ -2,7 +2,7 @@ import pg from 'pg';
 import { within } from '../shared/within.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
-import { databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
+import { asRefusalOfFence, databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
 import { resolvePasswordFile } from './hosts/password-file.ts';
 import type { SocketConnection } from './hosts/socket-connection.ts';
 import { WritableHost } from './hosts/writable-host.ts';
@@ -44,6 +44,8 @@ export interface DatabaseOptions {
   readonly commits?: CommitWatch;
   /** Called when an idle connection fails. */
   readonly onIdleError?: (error: Error) => void;
+  /** Throws a Problem if the institution is not served here. Asked before each use of its rows, except in a batch of several. */
+  readonly requireServed?: (institutionId: InstitutionId) => void;
 }
 
 const sessionSettings: Readonly<Record<string, string>> = {
@@ -93,6 +95,7 @@ export class Database {
   readonly #host: WritableHost;
   readonly #readers: SharedReaders;
   readonly #own = new Set<OwnConnection>();
+  readonly #requireServed: (institutionId: InstitutionId) => void;
 
   constructor(options: DatabaseOptions) {
     this.settings = { ...sessionSettings, ...options.settings };
@@ -102,6 +105,7 @@ export class Database {
     this.#silenceMillis = options.silenceMillis ?? defaultSilenceMillis;
     this.#commits = options.commits;
     this.#onConnect = options.onConnect;
+    this.#requireServed = options.requireServed ?? (() => {});
     this.#host = new WritableHost(options.connection);
     this.#pool = new pg.Pool({
       ...(typeof options.connection === 'string' ? {} : options.connection),
@@ -133,6 +137,7 @@ export class Database {
    */
   async read<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     requireNoHolding(this);
+    this.#requireServed(institutionId);
     return this.#readers.read(institutionId, work);
   }
 
@@ -141,6 +146,7 @@ export class Database {
    * written; the detail of Problem `database_unavailable` then leaves that open.
    */
   async write<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
+    this.#requireServed(institutionId);
     return this.#with(async (connection) => {
       const db = new InstitutionConnection(connection, institutionId);
       return connection.durably(work(db)).catch((error) => {
@@ -186,7 +192,8 @@ export class Database {
    * READ COMMITTED. If `work` throws, the transaction is rolled back and the error passed on. A lock that is not free in
    * time is Problem `overloaded`.
    */
-  transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#requireServed(institutionId);
     return this.#with((connection) => runAlone(connection, 'readCommitted', { institutionId, work }));
   }
 
@@ -199,7 +206,8 @@ export class Database {
   }
 
   /** Several statements that see the database at the same moment. They cannot write. */
-  snapshot<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async snapshot<T>(institutionId: InstitutionId, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#requireServed(institutionId);
     return this.#with((connection) => runAlone(connection, 'snapshot', { institutionId, work }));
   }
 
@@ -211,8 +219,10 @@ export class Database {
     return this.#with((connection) =>
       work({
         directory: (read) => read(connection),
-        transaction: (institutionId, change) =>
-          runAlone(connection, 'readCommitted', { institutionId, work: change }),
+        transaction: async (institutionId, change) => {
+          this.#requireServed(institutionId);
+          return runAlone(connection, 'readCommitted', { institutionId, work: change });
+        },
       }),
     );
   }
@@ -311,7 +321,7 @@ export class Database {
         broken = true;
         throw databaseUnavailable(error);
       }
-      throw withCallersStack(error);
+      throw asRefusalOfFence(withCallersStack(error));
     } finally {
       // A connection that was lost, or could not roll back, is destroyed.
       release(broken);

@@ -10,6 +10,9 @@ export const sqlState = {
   inFailedTransaction: '25P02',
   insufficientPrivilege: '42501',
   duplicateObject: '42710',
+  /** Of check_fence(). */
+  institutionMoving: 'SD150',
+  institutionElsewhere: 'SD151',
 } as const;
 
 /** The SQLSTATE of an error response of the server; undefined for other errors. */
@@ -65,7 +68,34 @@ export function databaseLost(cause: unknown): Problem {
   });
 }
 
-/** A lock was not free in time, or two transactions waited for each other. */
+/** The institution is about to open at another cell, or here. Nothing was written. */
+export function institutionMoving(cause?: unknown): Problem {
+  return new Problem(
+    'institution_moving',
+    'The institution is moving, which takes seconds. Nothing was written.',
+    {
+      cause,
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+/** The institution has moved to another cell. */
+export function institutionElsewhere(cause?: unknown): Problem {
+  return new Problem(
+    'institution_elsewhere',
+    'The institution is served by another cell, which the same request reaches over a new connection.',
+    { cause },
+  );
+}
+
+/** The Problem for the refusal of a fence (check_fence()); every other error as it is. */
+export function asRefusalOfFence(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  if (state === sqlState.institutionMoving) return institutionMoving(error);
+  return state === sqlState.institutionElsewhere ? institutionElsewhere(error) : error;
+}
+
 /**
  * The institution whose statement failed, in a transaction of several; undefined if the failure is not that of one, for instance at
  * the commit.
@@ -76,6 +106,7 @@ export function institutionOf(error: unknown): InstitutionId | undefined {
   return institution && statement !== 'commit' ? (Number(institution) as InstitutionId) : undefined;
 }
 
+/** A lock was not free in time, or two transactions waited for each other. */
 export function isLockedOut(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;

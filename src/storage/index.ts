@@ -12,6 +12,8 @@ export { Connection } from './connection.ts';
 export { Database, type OwnConnection, type Session } from './database.ts';
 export {
   databaseUnavailable,
+  institutionElsewhere,
+  institutionMoving,
   institutionOf,
   isUniqueViolation,
   outcomeUnknown,

@@ -22,6 +22,14 @@ const commands: Readonly<Record<string, Trace>> = {
   migrate: ['schema.migrated'],
   // With transactions also the entries of deliverTransactions.
   import: ['institution.changed', 'import.started', 'import.finished'],
+  'cell show': reads,
+  'cell set': ['cell.changed'],
+  'institution move': [
+    'institution.left',
+    'institution.arrived',
+    'institution.move_undone',
+    'institution.move_confirmed',
+  ],
   'institution list': reads,
   'institution create': ['institution.created'],
   'institution show': reads,

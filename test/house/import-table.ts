@@ -19,6 +19,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'app',
       'operators',
+      'cells',
       'metrics',
       'mail',
       'alerts',
@@ -79,6 +80,10 @@ export const folders: Readonly<Record<string, Folder>> = {
       'ledger',
       ...tenant,
     ],
+  },
+  cells: {
+    purpose: 'the move of an institution to the database of another cell, over two connections of the owner',
+    imports: ['auth', ...tenant],
   },
   http: {
     purpose:

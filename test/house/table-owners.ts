@@ -12,8 +12,8 @@ interface Ownership {
 export const readsEverything: readonly string[] = ['feed', 'metrics', 'operators', 'reconciliation'];
 
 export const tableOwners: Readonly<Record<string, Ownership>> = {
-  schema_migrations: { owner: 'storage' },
-  schema_functions: { owner: 'storage' },
+  schema_migrations: { owner: 'storage', readers: ['cells'] },
+  schema_functions: { owner: 'storage', readers: ['cells'] },
 
   institutions: {
     owner: 'institutions',
@@ -28,9 +28,11 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
       'core-connection',
       'alerts',
       'webhooks',
+      'cells',
     ],
   },
   business_days: { owner: 'institutions' },
+  cell: { owner: 'institutions' },
 
   event_partitions: { owner: 'events' },
   outbox: { owner: 'events', readers: ['alerts', 'webhooks'] },
@@ -124,6 +126,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   refresh_families: { owner: 'auth' },
   revocations: { owner: 'auth' },
   signing_keys: { owner: 'auth' },
+  cell_keys: { owner: 'auth' },
   hashing_key: { owner: 'auth' },
   provider_assertion_replays: { owner: 'auth' },
   client_assertion_replays: { owner: 'auth' },

@@ -7,7 +7,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  for institution in select i.institution_id from public.institutions i loop
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (select from alerts a
                where a.institution_id = institution and a.released_at is null and a.due_at <= at_time)

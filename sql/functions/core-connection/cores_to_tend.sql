@@ -12,6 +12,7 @@ begin
   for institution, present, has_core in
     select i.institution_id, at_time + make_interval(secs => i.clock_ahead_seconds), i.record = 'core'
     from public.institutions i
+    where i.served = 'here'
   loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (select from public.core_authorizations a

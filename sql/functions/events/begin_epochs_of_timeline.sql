@@ -34,10 +34,13 @@ begin
   end if;
   update public.event_timeline set timeline = current;
   lock table public.outbox in share mode;
-  for institution in select i.institution_id from public.institutions i loop
+  -- Events of an earlier epoch may be of another cluster: of a restore, or of the cell that an institution came from.
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
-    last_of_all := greatest(last_of_all, (select o.xid from public.outbox o where o.institution_id = institution
-                                          order by o.epoch desc, o.xid desc limit 1));
+    last_of_all := greatest(last_of_all, (
+      select o.xid from public.outbox o where o.institution_id = institution and o.epoch = (
+        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
+      order by o.xid desc limit 1));
   end loop;
   -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Numbers
   -- from another cluster's data that this cluster has not assigned yet have no status.
@@ -46,15 +49,16 @@ begin
                                        least(last_of_all::text::numeric,
                                              pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)) x
     where pg_xact_status(x::text::xid8) = 'aborted');
-  for institution in select i.institution_id from public.institutions i loop
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     insert into public.event_epochs (institution_id, epoch, started_at, last_before)
-    select institution,
-           1 + greatest(newest.epoch, (select coalesce(max(e.epoch), 0) from public.event_epochs e
-                                       where e.institution_id = institution)),
-           at, case when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8 else newest.xid end
+    select institution, 1 + greatest(newest.epoch, present.epoch), at,
+           case when newest.epoch < present.epoch then '0'::xid8
+                when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8
+                else newest.xid end
     from (select o.epoch, o.xid from public.outbox o where o.institution_id = institution
-          order by o.epoch desc, o.xid desc limit 1) newest;
+          order by o.epoch desc, o.xid desc limit 1) newest,
+         (select coalesce(max(e.epoch), 0) as epoch from public.event_epochs e where e.institution_id = institution) present;
   end loop;
   return true;
 end

@@ -9,7 +9,7 @@ declare
   ahead bigint;
   last record;
 begin
-  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     select m.epoch, m.xid, m.event_key into last from public.event_marks m
     where m.institution_id = institution order by m.number desc limit 1;

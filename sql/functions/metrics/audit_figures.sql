@@ -8,7 +8,7 @@ declare
   institution integer;
 begin
   seal_lag_seconds := 0;
-  for institution in select 0 union all select i.institution_id from public.institutions i loop
+  for institution in select 0 union all select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     seal_lag_seconds := greatest(seal_lag_seconds, (
       select extract(epoch from at - e.recorded_at) from public.audit_entries e

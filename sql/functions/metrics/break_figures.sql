@@ -9,7 +9,8 @@ declare
   each record;
 begin
   for each in
-    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i
+    where i.record = 'core' and i.served = 'here'
   loop
     perform set_config('sharedraft.institution', each.id::text, true);
     return query

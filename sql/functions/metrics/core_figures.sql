@@ -18,7 +18,8 @@ begin
   open_instructions := 0;
   oldest_instruction_seconds := 0;
   for each in
-    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.record = 'core'
+    select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i
+    where i.record = 'core' and i.served = 'here'
   loop
     perform set_config('sharedraft.institution', each.id::text, true);
     cores := cores + 1;

@@ -35,7 +35,7 @@ begin
   oldest_review_seconds := 0;
   feed_lag_seconds := 0;
   reconcile_findings := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', each.id::text, true);
     institutions := institutions + 1;
     present := at + make_interval(secs => each.ahead);

@@ -25,7 +25,7 @@ begin
   waiting := 0;
   parked := 0;
   lag_seconds := 0;
-  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i loop
+  for each in select i.institution_id as id, i.clock_ahead_seconds as ahead from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', each.id::text, true);
     present := at + make_interval(secs => each.ahead);
 

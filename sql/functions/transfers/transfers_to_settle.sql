@@ -9,7 +9,7 @@ as $$
 declare
   ahead bigint;
 begin
-  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i loop
+  for institution, ahead in select i.institution_id, i.clock_ahead_seconds from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     if exists (
       select from public.pending_transfers p

@@ -1,5 +1,5 @@
 import { expireAuthorizations, followBreaks, selectCoresToTend } from '../../core-connection/index.ts';
-import { type Institution, listInstitutions } from '../../institutions/index.ts';
+import { type Institution, listAllInstitutions } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { selectInstitutionsToSettle, settleDue, type TransferDesk } from '../../transfers/index.ts';
 import type { AppContext } from '../context.ts';
@@ -41,7 +41,7 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
       const isTending = performance.now() - tendedAt >= tendMillis;
       const [institutions, toSettle, toTend] = await database.directory((db) =>
         Promise.all([
-          listInstitutions(db),
+          listAllInstitutions(db),
           selectInstitutionsToSettle(db, now),
           isTending ? selectCoresToTend(db, now) : [],
         ]),
@@ -49,6 +49,7 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
       if (isTending) tendedAt = performance.now();
       known = new Map(institutions.map((one) => [one.institutionId, one]));
       context.sandboxClocks.learn(institutions);
+      context.served.learn(institutions);
       const tended = new Set(toTend);
       const settled = new Set(toSettle);
       for (const institutionId of settled.union(tended)) {

@@ -60,3 +60,18 @@ export async function replaceLostHashingKey(database: Database, vault: Vault): P
   if (vault.isHashingKeyLost)
     await database.directory((db) => updateHashingKey(db, vault.sealedHashingKey()));
 }
+
+/** Whether the vault opens every signing key of the database that still has its private part. */
+export async function opensSigningKeys(database: Database, vault: Vault): Promise<boolean> {
+  const keys = await database.directory(selectSigningKeys);
+  return keys.every(({ kid, sealedPrivateKey }) => {
+    if (sealedPrivateKey === null) return true;
+    try {
+      vault.open(sealedFor(kid), sealedPrivateKey);
+      return true;
+    } catch (error) {
+      if (error instanceof DecryptionError) return false;
+      throw error;
+    }
+  });
+}

@@ -8,7 +8,13 @@ import {
 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendAudit, type Origin, ownOrigin, wholeService } from '../../events/index.ts';
-import type { Clock, Database } from '../../storage/index.ts';
+import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import {
+  type CellKeyRow,
+  deleteCellKeys,
+  deleteExpiredCellKeys,
+  selectCellKeys,
+} from './cell-key-queries.ts';
 import {
   deleteSigningKeys,
   insertSigningKey,
@@ -48,7 +54,7 @@ export interface ListedKey {
 
 /**
  * ES256 keys, shared by all processes through the database, with sealed private parts. The signing key depends on the keys'
- * times and the clock. All keys that have not expired verify.
+ * times and the clock. All keys that have not expired verify; one of another cell verifies the institutions that came from there.
  */
 export class SigningKeys {
   readonly #database: Database;
@@ -56,6 +62,8 @@ export class SigningKeys {
   readonly #clock: Clock;
   readonly #rotationMillis: number;
   #rows: readonly SigningKeyRow[] = [];
+  /** Of the cells that institutions came from. */
+  #cellKeys: readonly CellKeyRow[] = [];
   /** The public keys by kid. Each is imported once and kept over reloads. */
   readonly #publicKeys = new Map<string, KeyObject>();
   readonly #privateKeys = new Map<string, KeyObject>();
@@ -99,11 +107,21 @@ export class SigningKeys {
     return this.#isFresh() && this.#unexpired(kid) !== undefined;
   }
 
+  /** Whether the key may sign for this institution: one of another cell came with the institutions that moved. */
+  signsFor(kid: string, institutionId: InstitutionId): boolean {
+    return (
+      this.#rows.some((one) => one.kid === kid) ||
+      this.#cellKeys.some((one) => one.kid === kid && one.institutionId === institutionId)
+    );
+  }
+
   /** The public keys as JWKs (RFC 7517), for verifiers of our tokens. */
   async published(): Promise<object[]> {
     await this.#fresh();
     const states = keyStates(this.#rows, this.#clock());
-    return this.#rows.filter((row) => states.get(row) !== 'expired').map((row) => row.publicJwk);
+    const own = this.#rows.filter((row) => states.get(row) !== 'expired');
+    const keys = new Map([...this.#validCellKeys(), ...own].map(({ kid, publicJwk }) => [kid, publicJwk]));
+    return [...keys.values()];
   }
 
   async list(): Promise<ListedKey[]> {
@@ -129,6 +147,7 @@ export class SigningKeys {
       await this.#database.transaction(wholeService, async (tx) => {
         const kids = others.map(({ kid }) => kid);
         await deleteSigningKeys(tx, kids);
+        await deleteCellKeys(tx);
         for (const subject of kids) {
           const entry = { action: 'key.retired', outcome: 'succeeded', reason: how } as const;
           await appendAudit(tx, { ...entry, subject, origin }, this.#clock());
@@ -159,14 +178,25 @@ export class SigningKeys {
     if (expired.length > 0) {
       await this.#database.directory((db) => deleteSigningKeys(db, kidsOf(expired)));
     }
+    if (this.#cellKeys.length > 0) {
+      await this.#database.directory((db) => deleteExpiredCellKeys(db, new Date(now)));
+    }
   }
 
   #unexpired(kid: string): KeyObject | undefined {
-    const row = this.#rows.find((one) => one.kid === kid);
-    if (row === undefined || keyState(row, this.#rows, this.#clock()) === 'expired') return undefined;
+    const own = this.#rows.find((one) => one.kid === kid);
+    if (own !== undefined && keyState(own, this.#rows, this.#clock()) === 'expired') return undefined;
+    const row = own ?? this.#validCellKeys().find((one) => one.kid === kid);
+    if (row === undefined) return undefined;
     return remember(this.#publicKeys, kid, () =>
       createPublicKey({ key: row.publicJwk as webcrypto.JsonWebKey, format: 'jwk' }),
     );
+  }
+
+  #validCellKeys(): readonly CellKeyRow[] {
+    if (this.#cellKeys.length === 0) return this.#cellKeys;
+    const now = this.#clock();
+    return this.#cellKeys.filter(({ verifiesUntil }) => verifiesUntil > now);
   }
 
   #privateKey({ kid, sealedPrivateKey }: SigningKeyRow): KeyObject {
@@ -205,13 +235,15 @@ export class SigningKeys {
 
   async #read(): Promise<void> {
     const startedAt = performance.now();
-    this.#rows = await this.#database.directory(selectSigningKeys);
+    [this.#rows, this.#cellKeys] = await this.#database.directory((db) =>
+      Promise.all([selectSigningKeys(db), selectCellKeys(db)]),
+    );
     if (this.#rows.length === 0) {
       await this.#make(this.#clock(), ownOrigin(), 'first');
       this.#rows = await this.#database.directory(selectSigningKeys);
     }
     const whole = this.#rows.filter((row) => row.sealedPrivateKey !== null);
-    forgetOthers(this.#publicKeys, this.#rows);
+    forgetOthers(this.#publicKeys, [...this.#rows, ...this.#cellKeys]);
     forgetOthers(this.#privateKeys, whole);
     this.#loadedAt = startedAt;
   }
@@ -248,7 +280,7 @@ function remember(keys: Map<string, KeyObject>, kid: string, make: () => KeyObje
   return key;
 }
 
-function forgetOthers(keys: Map<string, KeyObject>, rows: readonly SigningKeyRow[]): void {
+function forgetOthers(keys: Map<string, KeyObject>, rows: readonly { readonly kid: string }[]): void {
   const kids = new Set(rows.map(({ kid }) => kid));
   for (const kid of keys.keys()) if (!kids.has(kid)) keys.delete(kid);
 }

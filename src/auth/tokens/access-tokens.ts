@@ -91,7 +91,10 @@ export class AccessTokens {
         requiredClaims: ['sub', 'client_id', 'scope', 'iat', 'exp', 'jti', 'institution_id', 'token_use'],
         currentDate: this.#options.clock(),
       });
-      return toVerified(payload, protectedHeader.kid ?? '');
+      const verified = toVerified(payload, protectedHeader.kid ?? '');
+      if (!this.#options.keys.signsFor(verified.kid, verified.institutionId))
+        throw new errors.JWKSNoMatchingKey();
+      return verified;
     } catch (cause) {
       if (cause instanceof errors.JOSEError) throw invalidToken(cause);
       throw cause;

@@ -1,4 +1,4 @@
-import type { PresentedToken } from '../../institutions/index.ts';
+import { type PresentedToken, refusalOf } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -10,13 +10,16 @@ import { selectTokenStatuses, type TokenStatus } from './token-status.ts';
 /**
  * The status of an active token. Undefined if the token was revoked, or its client, its user or its provider was shut out since it was
  * issued. The status is read at each use, so that an end takes effect at once in all processes. A lock by wrong passwords
- * ends no token; otherwise anyone could end a member's sessions with five guesses.
+ * ends no token; otherwise anyone could end a member's sessions with five guesses. Problem `institution_moving`,
+ * `institution_elsewhere`.
  */
 export async function findActiveToken(
   { database, clock }: Pick<AuthDeps, 'database' | 'clock'>,
   token: VerifiedToken,
 ): Promise<TokenStatus | undefined> {
   const [status] = await database.read(token.institutionId, (db) => selectTokenStatuses(db, [token]));
+  const refusal = refusalOf(status?.served);
+  if (refusal !== undefined) throw refusal;
   if (!isActive(token, status)) return undefined;
   const until = status?.consentUntil ?? null;
   return until === null || until > clock() ? status : undefined;

@@ -1,3 +1,4 @@
+import type { ServedState } from '../../institutions/index.ts';
 import { type Queryable, sql } from '../../storage/index.ts';
 import { coveredColumns } from '../consents/covered-accounts.ts';
 
@@ -19,6 +20,8 @@ export interface TokenStatus {
   readonly consentUntil: Date | null;
   readonly accountKeys: readonly string[] | null;
   readonly payingKeys: readonly string[] | null;
+  /** Null for an institution that does not exist. */
+  readonly served: ServedState | null;
 }
 
 interface TokenLookup {
@@ -38,6 +41,7 @@ const status = sql(
                   where r.institution_id = $1 and r.revoked_id in (asked.token_id, asked.family_id)) as is_revoked,
           (select p.generation::float8 from identity_providers p
            where p.institution_id = $1 and p.provider_id = asked.provider_id and p.active) as provider_generation,
+          (select i.served from institutions i where i.institution_id = $1) as served,
           s.version as consent_version, s.scopes as consent_scopes, s.expires_at as consent_until, s.account_keys, s.paying_keys
    from unnest($2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7::uuid[]) with ordinality
         as asked (client_id, user_id, token_id, family_id, provider_id, consent_id, place)

@@ -1,7 +1,7 @@
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { appendAuditEntries } from './audit.ts';
-import type { AuditEntry, TimedAuditEntry } from './audit-entry.ts';
+import { type AuditEntry, type TimedAuditEntry, wholeService } from './audit-entry.ts';
 
 export interface AuditTrailOptions {
   readonly database: Database;
@@ -81,6 +81,10 @@ export class AuditTrail {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.settle();
+    // Those of an institution that is still moving cannot wait any longer.
+    for (const { institutionId, entry } of this.#waiting.splice(0)) {
+      await this.#appendApart(institutionId, [entry]).catch((error) => this.#options.onError?.(error));
+    }
   }
 
   #countedAgain(institutionId: InstitutionId, entry: AuditEntry): boolean {
@@ -109,15 +113,23 @@ export class AuditTrail {
   }
 
   async #writeAll(): Promise<void> {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+    const moving = new Set<InstitutionId>();
+    for (;;) {
+      const first = this.#waiting.find(({ institutionId }) => !moving.has(institutionId));
+      if (first === undefined) break;
       const { institutionId } = first;
       const batch = this.#waiting
         .filter((note) => note.institutionId === institutionId)
         .slice(0, batchLength);
+      const entries = batch.map(({ entry }) => entry);
       try {
-        const entries = batch.map(({ entry }) => entry);
-        await this.#options.database.write(institutionId, (db) => appendAuditEntries(db, entries));
+        await this.#append(institutionId, entries);
       } catch (error) {
+        // The end of a move decides where they go.
+        if (error instanceof Problem && error.code === 'institution_moving') {
+          moving.add(institutionId);
+          continue;
+        }
         this.#options.onError?.(error);
         // While the database is away, the entries wait. Entries that it refused are dropped, since it would refuse them again.
         if (error instanceof Problem) break;
@@ -126,6 +138,21 @@ export class AuditTrail {
       this.#waiting = this.#waiting.filter((note) => !done.has(note));
     }
     this.#writing = undefined;
+  }
+
+  async #append(institutionId: InstitutionId, entries: readonly TimedAuditEntry[]): Promise<void> {
+    try {
+      await this.#options.database.write(institutionId, (db) => appendAuditEntries(db, entries));
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'institution_elsewhere')) throw error;
+      await this.#appendApart(institutionId, entries);
+    }
+  }
+
+  /** Entries about an institution that has moved away stand in this cell's own audit, with its number. */
+  async #appendApart(institutionId: InstitutionId, entries: readonly TimedAuditEntry[]): Promise<void> {
+    const named = entries.map((entry) => ({ ...entry, after: { ...entry.after, institutionId } }));
+    await this.#options.database.write(wholeService, (db) => appendAuditEntries(db, named));
   }
 }
 

@@ -290,6 +290,8 @@ function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
       'use_dpop_nonce',
       'insufficient_scope',
       'database_unavailable',
+      'institution_moving',
+      'institution_elsewhere',
     );
   }
   if (rate !== undefined) codes.push('too_many_requests');

@@ -140,6 +140,8 @@ async function decided(world: World): Promise<{
         demo: false,
         record: 'ledger',
         clockAheadSeconds: 0n,
+        served: 'here',
+        otherCell: null,
         policies: {
           contactChangeMaxAgeSeconds: 0,
           registrationBirthDate: false,

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import {
   type Institution,
-  listInstitutions,
+  listAllInstitutions,
   type Settings,
   settingsOf,
 } from '../../../institutions/index.ts';
@@ -11,11 +11,12 @@ import { type InstitutionRun, say, withContext, withInstitution } from '../../co
 import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
 import { calendar } from './calendar.ts';
 import { create } from './create.ts';
+import { move } from './move.ts';
 import { operatorsProvider } from './operators-provider.ts';
 import { readSettings, type SettingOptions, withSettings } from './settings.ts';
 
 export function institutionCommands(): Command[] {
-  return [list(), create(), show(), settings(), calendar(), operatorsProvider()];
+  return [list(), create(), show(), settings(), calendar(), operatorsProvider(), move()];
 }
 
 function list(): Command {
@@ -25,7 +26,7 @@ function list(): Command {
     .action((options: OutputOptions) =>
       withContext(async ({ database }) => {
         await sayList(
-          await database.directory(listInstitutions),
+          await database.directory(listAllInstitutions),
           {
             columns: {
               code: (row) => row.code,
@@ -35,6 +36,7 @@ function list(): Command {
               enrollment: (row) => row.enrollment,
               record: (row) => row.record,
               demo: (row) => row.demo,
+              served: ({ served, otherCell }) => (otherCell === null ? served : `${served} (${otherCell})`),
             },
             document: institutionDocument,
             none: 'There is no institution yet. Create one with `sharedraft institution create`, or import an extract.',

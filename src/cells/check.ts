@@ -1,0 +1,150 @@
+import { opensSigningKeys, openVault } from '../auth/index.ts';
+import {
+  type Cell,
+  findCell,
+  findInstitution,
+  findInstitutionByCode,
+  type Institution,
+} from '../institutions/index.ts';
+import { run, type Side } from './side.ts';
+
+/** A move that was refused before it changed anything. The message is for the operator. */
+export class MoveRefusedError extends Error {
+  override readonly name = 'MoveRefusedError';
+}
+
+/** Processes use keys that they reserved before the cell had its numbers for so long (PostingKeys). */
+const settledMillis = 60_000;
+
+export interface Secrets {
+  readonly current: Uint8Array;
+  readonly other: Uint8Array | undefined;
+}
+
+export interface Cells {
+  readonly source: Cell;
+  readonly target: Cell;
+}
+
+/** The cells of both sides. Throws MoveRefusedError unless they are two cells, and the target has the name. */
+export async function findCells(source: Side, target: Side, name: string): Promise<Cells> {
+  const [here, there] = await Promise.all([findCell(source.db), findCell(target.db)]);
+  if (here === undefined) refuse('This database is no cell yet. Run "sharedraft cell set" first.');
+  // So the two databases are different ones, since the other has another name.
+  if (name === here.name)
+    refuse(`The institution is in the cell "${here.name}". CELL_DATABASE_URL and --to name another one.`);
+  if (there === undefined)
+    refuse('The database of CELL_DATABASE_URL is no cell yet. Run "sharedraft cell set" there.');
+  if (there.name !== name)
+    refuse(`The database of CELL_DATABASE_URL is the cell "${there.name}", not "${name}".`);
+  if (here.firstNumber <= there.lastNumber && there.firstNumber <= here.lastNumber)
+    refuse(
+      `The cells have numbers in common: ${here.firstNumber}-${here.lastNumber} here, ${there.firstNumber}-${there.lastNumber} there.`,
+    );
+  const wait = settledMillis - Date.now() + Math.max(here.setAt.getTime(), there.setAt.getTime());
+  if (wait > 0) refuse(`The cell got its numbers just now. Try again in ${Math.ceil(wait / 1000)} seconds.`);
+  return { source: here, target: there };
+}
+
+/** Throws MoveRefusedError for a login that cannot run a move. */
+export async function requireRights(side: Side, name: string): Promise<void> {
+  const [has] = await run<{
+    login: string;
+    owner: boolean;
+    all: boolean;
+    subscribe: boolean;
+    quiet: boolean;
+  }>(
+    side.db,
+    `select current_user::text as login, r.rolsuper or r.rolreplication and r.rolbypassrls as all,
+            pg_has_role(d.datdba, 'usage') as owner,
+            r.rolsuper or exists (select from pg_roles s
+                                  where s.rolname = 'pg_create_subscription' and pg_has_role(s.oid, 'usage')) as subscribe,
+            r.rolsuper or has_parameter_privilege('session_replication_role', 'set') as quiet
+     from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`,
+  );
+  if (has?.owner && has.all && has.subscribe && has.quiet) return;
+  refuse(
+    `${name}: the login "${has?.login}" needs more rights for a move: to own the database, REPLICATION, BYPASSRLS, the role pg_create_subscription, and to set session_replication_role; or let a superuser move.`,
+  );
+}
+
+/** Throws MoveRefusedError if the two databases or the institution do not fit together. `institution` is that of the source. */
+export async function requireFit(
+  source: Side,
+  target: Side,
+  { institution, cells, secrets }: { institution: Institution; cells: Cells; secrets: Secrets },
+): Promise<void> {
+  const { institutionId, code } = institution;
+  const versions = await Promise.all([source, target].map(versionOf));
+  if (versions[0] !== versions[1])
+    refuse(
+      'The two databases have other migrations or functions. Bring both cells to the same version first.',
+    );
+  const [level] = await run<{ level: string }>(source.db, `select current_setting('wal_level') as level`);
+  if (level?.level !== 'logical')
+    refuse('The server of this cell needs wal_level = logical, and a restart for it.');
+  await requireSameSecrets(source, target, secrets);
+  const [byId, byCode] = await Promise.all([
+    findInstitution(target.db, institutionId),
+    findInstitutionByCode(target.db, code),
+  ]);
+  if (byCode !== undefined && byCode.institutionId !== institutionId)
+    refuse(`The cell "${cells.target.name}" has another institution with the code "${code}".`);
+  if (byId?.served === 'left')
+    refuse(`The cell "${cells.target.name}" still keeps the copy of before. Confirm its move there first.`);
+  if (
+    byId !== undefined &&
+    byId.served !== 'gone' &&
+    !(byId.served === 'arriving' && byId.otherCell === cells.source.name)
+  )
+    refuse(`The cell "${cells.target.name}" has an institution with the number ${institutionId}.`);
+  await requireFreeNames(source, target, institution);
+}
+
+async function versionOf({ db }: Side): Promise<string> {
+  const [row] = await run<{ version: string }>(
+    db,
+    `select (select string_agg(version || ' ' || checksum, ',' order by version) from schema_migrations)
+            || (select string_agg(name || ' ' || checksum, ',' order by name) from schema_functions) as version`,
+  );
+  return row?.version ?? '';
+}
+
+/** Sealed secrets and stored hashes move as they are. */
+async function requireSameSecrets(source: Side, target: Side, secrets: Secrets): Promise<void> {
+  const vaults = await Promise.all(
+    [source, target].map(async ({ database }) => {
+      const vault = await openVault(database, secrets, { mayWrite: false });
+      const opens = !vault.isHashingKeyLost && (await opensSigningKeys(database, vault));
+      return opens ? vault.hash('comparison of cells', '').toString('hex') : undefined;
+    }),
+  );
+  if (vaults[0] === undefined || vaults[0] !== vaults[1])
+    refuse('The two cells need the same SECRET_KEY, since what it sealed and hashed moves along.');
+}
+
+/** Client ids and identity providers are unique in a cell. */
+async function requireFreeNames(source: Side, target: Side, { institutionId }: Institution): Promise<void> {
+  for (const [table, name] of [
+    ['client_directory', 'client_id'],
+    ['provider_directory', `issuer || ' ' || audience`],
+  ] as const) {
+    const own = await run<{ name: string }>(
+      source.db,
+      `select ${name} as name from ${table} where institution_id = $1`,
+      [institutionId],
+    );
+    const taken = await run<{ name: string }>(
+      target.db,
+      `select ${name} as name from ${table} where institution_id <> $1 and ${name} = any ($2::text[])`,
+      [institutionId, own.map((row) => row.name)],
+    );
+    if (taken.length > 0)
+      refuse(`Another institution of the target has: ${taken.map((row) => row.name).join(', ')} (${table}).`);
+  }
+}
+
+export function refuse(sentence: string): never {
+  throw new MoveRefusedError(sentence);
+}

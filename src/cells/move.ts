@@ -1,0 +1,367 @@
+import { insertCellKey, longestTokenSeconds, selectKeysOfInstitution } from '../auth/index.ts';
+import { appendAudit, type CommandOrigin, insertEpochOfMove, wholeService } from '../events/index.ts';
+import {
+  copyInstitution,
+  findInstitution,
+  findInstitutionByCode,
+  type Institution,
+  insertArriving,
+  openArrived,
+  updateServed,
+} from '../institutions/index.ts';
+import type { Clock } from '../storage/index.ts';
+import { type Cells, findCells, refuse, requireFit, requireRights, type Secrets } from './check.ts';
+import { compareSides } from './compare.ts';
+import { buildFence, closeFence } from './fence.ts';
+import { continueKeys } from './key-numbers.ts';
+import {
+  type Channel,
+  channelOf,
+  publish,
+  subscribe,
+  unpublish,
+  unsubscribe,
+  waitForApplied,
+  waitForCopies,
+} from './replication.ts';
+import { inTransaction, of, run, type Side } from './side.ts';
+import { listTables, type MovedTable, thatMove } from './tables.ts';
+
+/*
+ * The move of an institution from one cell to another. Its steps are stored nowhere else than in the state of the institution in both
+ * databases, the publication and the subscription; so a move that was interrupted at any point is repeated, or undone.
+ *
+ * The institution is served by one cell at most: the source lets go in one transaction before the target opens it in another.
+ */
+
+/** The steps of a move, in order. */
+export const moveSteps = [
+  'fence',
+  'publish',
+  'arrive',
+  'copy',
+  'close',
+  'follow',
+  'compare',
+  'let_go',
+  'open',
+  'tidy',
+] as const;
+export type MoveStep = (typeof moveSteps)[number];
+
+export interface MoveDeps {
+  readonly source: Side;
+  readonly target: Side;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly origin: CommandOrigin;
+  /** Before each step, and with the progress of the copy. */
+  readonly onStep?: (step: MoveStep, detail?: string) => Promise<void>;
+  /** A move whose institution cannot open in time opens it at the source again. */
+  readonly pauseMillis?: number;
+}
+
+export interface Moved {
+  /** How long the institution was closed; undefined for a move that had only to be tidied. */
+  readonly pauseMillis: number | undefined;
+  /** Rows that were compared on both sides. */
+  readonly rows: bigint;
+}
+
+interface Move extends MoveDeps {
+  readonly institution: Institution;
+  readonly cells: Cells;
+  readonly tables: readonly MovedTable[];
+  readonly channel: Channel;
+}
+
+const longestPauseMillis = 120_000;
+/** The institution closes when the target is no further behind than it applies in this time. */
+const lagPatienceMillis = 60_000;
+/** Clocks of two processes differ by less (src/auth/keys/key-states.ts). */
+const skewSeconds = 300;
+
+/** Moves the institution, or goes on with a move that was interrupted. Throws MoveRefusedError before it changes anything. */
+export function moveInstitution(deps: MoveDeps, code: string, to: string): Promise<Moved> {
+  return alone(deps, { code, to }, async (move) => {
+    const { source, target, institution } = move;
+    const { institutionId } = institution;
+    const there = await findInstitution(target.db, institutionId);
+    if (institution.served === 'left' && there?.served === 'here') {
+      await tidy(move);
+      return { pauseMillis: undefined, rows: 0n };
+    }
+    if (institution.served === 'arriving' || institution.served === 'gone')
+      refuse(
+        `"${code}" is not served by this cell: it is ${institution.served}, and the other cell is "${institution.otherCell}".`,
+      );
+    if (institution.otherCell !== null && institution.otherCell !== to)
+      refuse(`"${code}" is on its way to the cell "${institution.otherCell}". Undo that move first.`);
+    await requireFit(source, target, move);
+    if (institution.served !== 'here' && there?.served !== 'arriving')
+      refuse(
+        `The cell "${to}" does not know that "${code}" arrives. It may have been restored from a backup: undo the move here.`,
+      );
+    if (institution.served === 'here') await prepare(move);
+    const closedAt = performance.now();
+    let rows = 0n;
+    try {
+      if (institution.served !== 'left') rows = await close(move, closedAt);
+    } catch (error) {
+      // Nothing has opened at the target, so the source goes on.
+      await closeFence(source.db, institutionId, () =>
+        updateServed(source.db, institutionId, { served: 'here', otherCell: null }),
+      ).catch(() => {});
+      throw error;
+    }
+    await open(move);
+    const pauseMillis = performance.now() - closedAt;
+    await tidy(move);
+    await note(source, wholeService, move, 'institution.left');
+    return { pauseMillis, rows };
+  });
+}
+
+/** Everything that needs no pause: the fence, which is still open, and a copy that follows the source. */
+async function prepare(move: Move): Promise<void> {
+  const { source, target, institution, cells, tables, channel, onStep } = move;
+  const { institutionId } = institution;
+  await onStep?.('fence');
+  await buildFence(source.db, tables, [institutionId]);
+  await onStep?.('publish');
+  await publish(source, channel, { institutionId, tables });
+  await onStep?.('arrive');
+  const copied = await copyInstitution(source.db, institutionId);
+  const there = await findInstitution(target.db, institutionId);
+  if (there === undefined) await insertArriving(target.db, copied, cells.source.name);
+  else if (there.served !== 'arriving')
+    await updateServed(target.db, institutionId, { served: 'arriving', otherCell: cells.source.name });
+  await inTransaction(target.db, () => copyDirectory(move));
+  await buildFence(target.db, tables);
+  await onStep?.('copy');
+  await subscribe(target, source, channel);
+  await waitForCopies(target, channel.slot, (done, of) => void onStep?.('copy', `${done} of ${of} tables`));
+  await continueKeys(target, institutionId, tables);
+  if (!(await waitForApplied(source, channel.slot, lagPatienceMillis)))
+    refuse(
+      'The other cell cannot keep up with the changes of this one. Repeat the command at a quieter time.',
+    );
+}
+
+/** From the last change at the source to the proof that the target has the same rows. Returns their number. */
+async function close(move: Move, closedAt: number): Promise<bigint> {
+  const {
+    source,
+    target,
+    institution,
+    cells,
+    tables,
+    channel,
+    onStep,
+    pauseMillis = longestPauseMillis,
+  } = move;
+  const { institutionId } = institution;
+  await onStep?.('close');
+  if (institution.served === 'here')
+    await closeFence(source.db, institutionId, () =>
+      updateServed(source.db, institutionId, { served: 'leaving', otherCell: cells.target.name }),
+    );
+  await onStep?.('follow');
+  if (!(await waitForApplied(source, channel.slot, pauseMillis - (performance.now() - closedAt))))
+    throw new Error(
+      'The other cell did not apply the last changes in time. The institution is open here again.',
+    );
+  await onStep?.('compare');
+  const { rows, differing } = await compareSides([source, target], institutionId, tables);
+  if (differing.length > 0)
+    throw new Error(
+      `The two cells have other rows in ${differing.join(', ')}. The institution is open here again.`,
+    );
+  await onStep?.('let_go');
+  await updateServed(source.db, institutionId, { served: 'left', otherCell: cells.target.name });
+  return rows;
+}
+
+/** Opens the institution at the target: in one transaction, with all that could not be copied ahead. */
+async function open(move: Move): Promise<void> {
+  const { source, target, institution, onStep, clock } = move;
+  const { institutionId } = institution;
+  await onStep?.('open');
+  const copied = await copyInstitution(source.db, institutionId);
+  const now = clock();
+  await inTransaction(target.db, async () => {
+    await run(target.db, `select set_config('sharedraft.institution', $1, true)`, [String(institutionId)]);
+    await openArrived(target.db, institutionId, copied);
+    await copyDirectory(move);
+    await copyAuditKeys(source, target);
+    await insertEpochOfMove(of(target, institutionId), now);
+    await note(target, institutionId, move, 'institution.arrived');
+  });
+}
+
+/**
+ * The rows by which the target knows the institution's requests: ahead of the pause, so that it answers them with 503 and not as those
+ * of a stranger, and again at the end of it. As a replica, since rows of before may refer to the directory.
+ */
+async function copyDirectory({
+  source,
+  target,
+  institution: { institutionId },
+  tables,
+  clock,
+}: Move): Promise<void> {
+  await run(target.db, `set local session_replication_role = 'replica'`);
+  for (const { name } of thatMove(tables, 'at_the_end')) {
+    const table = `public."${name}"`;
+    const [row] = await run<{ copy: string }>(
+      source.db,
+      `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as copy from ${table} t where institution_id = $1`,
+      [institutionId],
+    );
+    await run(target.db, `delete from ${table} where institution_id = $1`, [institutionId]);
+    await run(
+      target.db,
+      `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+      [row?.copy],
+    );
+  }
+  await run(target.db, `set local session_replication_role = 'origin'`);
+  const verifiesUntil = new Date(clock().getTime() + (longestTokenSeconds + skewSeconds) * 1000);
+  for (const key of await selectKeysOfInstitution(source.db, institutionId))
+    await insertCellKey(target.db, { ...key, institutionId, verifiesUntil });
+}
+
+/** Anchors of the audit are verified with the keys of the cell that signed them. */
+async function copyAuditKeys(source: Side, target: Side): Promise<void> {
+  const [row] = await run<{ copy: string }>(
+    source.db,
+    `select coalesce(jsonb_agg(to_jsonb(k)), '[]')::text as copy from public."audit_keys" k`,
+  );
+  await run(
+    target.db,
+    `insert into public."audit_keys" select * from jsonb_populate_recordset(null::public."audit_keys", $1::jsonb)
+     on conflict do nothing`,
+    [row?.copy],
+  );
+}
+
+/** What the move leaves behind: the subscription, the publication and the target's fence. */
+async function tidy({ source, target, channel, tables, onStep }: Move): Promise<void> {
+  await onStep?.('tidy');
+  await unsubscribe(target, source, channel.slot);
+  await unpublish(source, channel);
+  await buildFence(target.db, tables);
+}
+
+/** Undoes a move that has not opened the institution at the target. */
+export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void> {
+  return alone(deps, { code, to }, async (move) => {
+    const { source, target, institution, tables, channel } = move;
+    const { institutionId } = institution;
+    const there = await findInstitution(target.db, institutionId);
+    const arrives = there?.served === 'arriving' && there.otherCell === move.cells.source.name;
+    // A target that was restored to a moment before the move does not know it.
+    if (institution.served === 'left' && !arrives && there !== undefined)
+      refuse(`"${code}" was opened at the cell "${institution.otherCell}". Move it back from there.`);
+    if (institution.served === 'arriving' || institution.served === 'gone')
+      refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
+    // The source first: it ends the pause, and a move that is repeated from here still fits.
+    if (institution.served !== 'here')
+      await updateServed(source.db, institutionId, { served: 'here', otherCell: null });
+    if (arrives) {
+      await unsubscribe(target, source, channel.slot);
+      await deleteRows(target, institution, thatMove(tables, 'replicated'));
+      await updateServed(target.db, institutionId, { served: 'gone', otherCell: move.cells.source.name });
+    }
+    await unpublish(source, channel);
+    await buildFence(source.db, tables);
+    await note(source, institutionId, move, 'institution.move_undone');
+  });
+}
+
+/** Deletes the copy that the source has kept. The row of the institution stays, and refuses its requests. */
+export function confirmMove(deps: MoveDeps, code: string, to: string): Promise<void> {
+  return alone(deps, { code, to }, async (move) => {
+    const { source, target, institution, tables } = move;
+    const { institutionId } = institution;
+    if (institution.served !== 'left') refuse(`This cell keeps no copy of "${code}" that has moved away.`);
+    // One that is only known there, for instance in a database that was restored, is no reason to delete the last copy.
+    const there = await findInstitution(target.db, institutionId);
+    if (there?.served !== 'here' && there?.served !== 'leaving')
+      refuse(
+        `"${code}" is not open at the cell "${to}". Repeat the move, undo it, or name the cell at which it is open.`,
+      );
+    await tidy(move);
+    await deleteRows(source, institution, thatMove(tables, 'replicated'));
+    await run(source.db, 'delete from public."cell_keys" where institution_id = $1', [institutionId]);
+    await updateServed(source.db, institutionId, { served: 'gone', otherCell: to });
+    await note(source, wholeService, move, 'institution.move_confirmed');
+  });
+}
+
+/** As a replica, since triggers keep rows of the journal and of the audit from being deleted. */
+async function deleteRows(
+  { db }: Side,
+  { institutionId }: Institution,
+  tables: readonly MovedTable[],
+): Promise<void> {
+  await run(db, `set session_replication_role = 'replica'`);
+  for (const { name } of tables)
+    await run(db, `delete from public."${name}" where institution_id = $1`, [institutionId]);
+  await run(db, `set session_replication_role = 'origin'`);
+}
+
+async function note(
+  side: Side,
+  place: Institution['institutionId'],
+  { institution, cells, clock, origin }: Move,
+  action:
+    | 'institution.left'
+    | 'institution.arrived'
+    | 'institution.move_undone'
+    | 'institution.move_confirmed',
+): Promise<void> {
+  const [subject, from, to] = [institution.code, cells.source.name, cells.target.name];
+  await appendAudit(
+    of(side, place),
+    { action, outcome: 'succeeded', subject, after: { from, to }, origin },
+    clock(),
+  );
+}
+
+/** Key of the lock that a command on a move holds at the source, with the number of the institution. */
+const commandLock = 7_305_106;
+/** The server may still be busy with a command that was killed. */
+const lockPatienceMillis = 5_000;
+
+/** Checks both sides, and runs the work unless another command moves the same institution. */
+async function alone<T>(
+  deps: MoveDeps,
+  { code, to }: { readonly code: string; readonly to: string },
+  work: (move: Move) => Promise<T>,
+): Promise<T> {
+  const { source, target } = deps;
+  await requireRights(source, 'MIGRATION_DATABASE_URL');
+  await requireRights(target, 'CELL_DATABASE_URL');
+  const cells = await findCells(source, target, to);
+  const known = await findInstitutionByCode(source.db, code);
+  if (known === undefined) refuse(`The institution "${code}" does not exist.`);
+  const { institutionId } = known;
+  for (const deadline = performance.now() + lockPatienceMillis; ; ) {
+    const [lock] = await run<{ taken: boolean }>(source.db, 'select pg_try_advisory_lock($1, $2) as taken', [
+      commandLock,
+      institutionId,
+    ]);
+    if (lock?.taken) break;
+    if (performance.now() > deadline) refuse(`Another command is moving "${code}".`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  try {
+    const institution = (await findInstitution(source.db, institutionId)) as Institution;
+    const tables = await listTables(source.db);
+    const channel = await channelOf(source, institutionId);
+    return await work({ ...deps, institution, cells, tables, channel });
+  } finally {
+    await run(source.db, 'select pg_advisory_unlock($1, $2)', [commandLock, institutionId]).catch(() => {});
+  }
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  confirmMove,
+  type MoveDeps,
+  MoveRefusedError,
+  moveInstitution,
+  moveSteps,
+  openSide,
+  setCell,
+  undoMove,
+} from '../../src/cells/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
+import { listInstitutions } from '../../src/institutions/index.ts';
+import { reconcile } from '../../src/reconciliation/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
+import { follow, harborApp, lakesideApp, pay, RetryingClient } from '../support/cell-clients.ts';
+import { between, startCells, type TestCell } from '../support/cells.ts';
+import { type Answer, paths, send } from '../support/demo.ts';
+import { eventually } from '../support/processes.ts';
+import { testSecretKey } from '../support/secret-key.ts';
+
+/* Institutions move between two clusters under load, and the command is killed at every step. */
+
+let cells: Awaited<ReturnType<typeof startCells>>;
+let east: TestCell;
+let west: TestCell;
+before(async () => {
+  cells = await startCells();
+  [east, west] = cells;
+});
+after(() => cells[Symbol.asyncDispose]());
+
+/** Runs a move up to a step, and cuts its connections there, as the end of its process does. */
+async function killedAt(step: string, source: TestCell, target: TestCell, code = 'lakeside'): Promise<void> {
+  await between(source, target, async (deps) => {
+    const never = new Promise<never>(() => {});
+    const reached = new Promise<void>((resolve, reject) => {
+      const onStep = async (now: string) => {
+        if (now !== step) return;
+        resolve();
+        await never;
+      };
+      moveInstitution({ ...deps, onStep }, code, target.name).catch(reject);
+    });
+    await reached;
+  });
+}
+
+const move = (source: TestCell, target: TestCell) =>
+  between(source, target, (deps) => moveInstitution(deps, 'lakeside', target.name));
+
+/** The command in a process of its own. */
+function command(source: TestCell, target: TestCell) {
+  return spawn(process.execPath, ['src/main.ts', 'institution', 'move', 'lakeside', '--to', target.name], {
+    env: {
+      PATH: process.env.PATH,
+      PUBLIC_URL: 'http://sharedraft.test',
+      DATABASE_URL: source.url,
+      MIGRATION_DATABASE_URL: source.ownerUrl,
+      CELL_DATABASE_URL: target.ownerUrl,
+      SECRET_KEY: testSecretKey,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+async function findings({ service: { context } }: TestCell): Promise<string[]> {
+  const found: string[] = [];
+  for (const { institutionId, code } of await context.database.directory(listInstitutions)) {
+    await reconcile(context.database, institutionId, {
+      at: context.businessTime(institutionId, context.clock()),
+      onFinding: ({ check, row, detail }) => found.push(`${code} ${check} ${row}: ${detail}`),
+    });
+  }
+  return found;
+}
+
+const statusOf = async (cell: TestCell, token: string) =>
+  send(cell.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${token}` } });
+
+const heldForReview = {
+  ...{
+    id: 'held-for-review',
+    fromAccountId: 'a-1001-checking',
+    toAccountId: 'a-1002-checking',
+    amount: 1000.01,
+  },
+};
+
+test('an institution moves under load while its command is killed at every step: each order stands once, and no event is skipped or repeated', {
+  timeout: 600_000,
+}, async () => {
+  let stopped = false;
+  const isStopped = () => stopped;
+  const [member, backend, neighbor] = [cells, cells, cells].map((both) => new RetryingClient(both)) as [
+    ...[RetryingClient, RetryingClient, RetryingClient],
+  ];
+  const password = { grant_type: 'password', username: 'demo.member', password: 'demo-member-password' };
+  const login = await member.logIn({
+    ...{ ...password, ...lakesideApp },
+    scope: 'account:read transfer:read transfer:write offline_access',
+  });
+  await backend.logIn({ grant_type: 'client_credentials', ...lakesideApp });
+  await neighbor.logIn({
+    ...{ ...password, password: 'harbor-member-password', ...harborApp },
+  });
+  const bearer = member.token;
+  const endpoint = await backend.request('POST', '/digitalbanking/db-webhooks/v1/endpoints', {
+    url: 'https://hooks.example.test/events',
+  });
+  assert.equal(endpoint.status, 201, endpoint.text);
+
+  let decided = 0;
+  const paying = Promise.all([0, 1].map(() => pay(member, isStopped, () => (decided += 1))));
+  let written = Number.POSITIVE_INFINITY;
+  const reading = follow(backend, (read) => read >= written);
+  const beside = pay(neighbor, isStopped);
+  const decidedAgain = async () => {
+    const seen = decided;
+    await eventually('orders are decided', async () => decided > seen + 2);
+  };
+  await decidedAgain();
+
+  let held: Answer | undefined;
+  for (const step of moveSteps) {
+    // It posts by itself after half a minute.
+    if (step === 'close') held = await member.request('POST', paths.transfers, heldForReview);
+    await killedAt(step, east, west);
+    // Before the pause the institution is open, and so it is once the other cell has it.
+    if (['fence', 'publish', 'arrive', 'copy', 'tidy'].includes(step)) await decidedAgain();
+  }
+  await move(east, west);
+  await decidedAgain();
+
+  assert.equal((await statusOf(east, bearer)).status, 421, 'a token of an institution that has moved');
+  assert.equal((await statusOf(west, bearer)).status, 200, 'the same token at its new cell');
+  const unknown = await statusOf(west, neighbor.token);
+  assert.equal(unknown.status, 401, 'a token of an institution that does not exist there');
+  const refreshed = await send(west.address, 'POST', paths.token, {
+    body: { grant_type: 'refresh_token', ...lakesideApp, refresh_token: login.body.refresh_token },
+  });
+  assert.equal(refreshed.status, 200, refreshed.text);
+  const repeated = await member.request('POST', paths.transfers, heldForReview);
+  assert.equal(repeated.body.createdAt, held?.body.createdAt, 'an id is used up at both cells');
+  // It is cancelled, or posts by itself, where the institution is now.
+  const cancelled = await member.request('POST', `${paths.transfers}/held-for-review/cancel`);
+  assert.ok([200, 409].includes(cancelled.status), cancelled.text);
+  const [ended] = await west.rows<{ status: string; pending: number }>(
+    `select status, (select count(*)::integer from pending_transfers) as pending from transfers
+     where transfer_id = 'held-for-review'`,
+  );
+  assert.deepEqual(ended, { status: cancelled.status === 200 ? 'FAILED' : 'COMPLETED', pending: 0 });
+  const listed = await backend.request('GET', '/digitalbanking/db-webhooks/v1/endpoints');
+  assert.deepEqual(
+    listed.body.map(({ endpointId }: { endpointId: string }) => endpointId),
+    [endpoint.body.endpointId],
+  );
+
+  await between(east, west, (deps) => confirmMove(deps, 'lakeside', 'west'));
+  await assert.rejects(east.rows(`update institutions set name = 'Late' where institution_id = 1`), {
+    code: 'SD151',
+  });
+  const late = { action: 'login', outcome: 'refused', reason: 'late', origin: ownOrigin() } as const;
+  east.service.context.auth.audit.note(1 as InstitutionId, late);
+  await east.service.context.auth.audit.settle();
+  const [kept] = await east.rows<{ own: number; apart: number }>(
+    `select count(*) filter (where institution_id = 1)::integer as own,
+            count(*) filter (where institution_id = 0 and reason = 'late')::integer as apart from audit_entries`,
+  );
+  assert.deepEqual(kept, { own: 0, apart: 1 }, 'a late entry stands in the audit of the cell itself');
+
+  // Back, with a move that lets go and is undone, and then with one that another process goes on with.
+  await killedAt('open', west, east);
+  await between(west, east, (deps) => undoMove(deps, 'lakeside', 'east'));
+  await decidedAgain();
+  const killed = command(west, east);
+  for await (const line of killed.stdout) if (String(line).includes('Closing')) killed.kill('SIGKILL');
+  const again = command(west, east);
+  const said = await text(again.stdout);
+  assert.match(said, /"lakeside" is open at the cell "east": \d+ rows, closed for \d+\.\d s/, said);
+  await decidedAgain();
+  stopped = true;
+  const orders = (await paying).flatMap((each) => [...each]);
+  const others = await beside;
+
+  const transfers = await east.rows<{ id: string; status: string; times: number }>(
+    `select transfer_id as id, status, count(*)::integer as times from transfers where institution_id = 1 group by 1, 2`,
+  );
+  const stored = new Map(transfers.map(({ id, status, times }) => [id, `${status} ${times}`]));
+  for (const [id, status] of orders)
+    assert.equal(stored.get(id), status === 422 ? 'FAILED 1' : 'COMPLETED 1', `order ${id}`);
+  [{ events: written }] = (await east.rows<{ events: number }>(
+    'select count(*)::integer as events from outbox where institution_id = 1',
+  )) as [{ events: number }];
+  const events = await reading;
+  assert.equal(events.length, written, 'the reader saw each event');
+  assert.equal(new Set(events.map(({ eventId }) => eventId)).size, events.length, 'and none twice');
+  const told = new Set(events.map(({ transfer }) => transfer?.id));
+  assert.deepEqual(
+    orders.map(([id]) => id).filter((id) => !told.has(id)),
+    [],
+  );
+  assert.ok(others.size > 20);
+  const noticed = neighbor.retried.filter((status) => status !== 429);
+  assert.deepEqual(noticed, [], 'the other institution noticed nothing');
+  assert.deepEqual(await findings(east), []);
+  assert.deepEqual(await findings(west), []);
+  for (const cell of cells) {
+    assert.deepEqual(await cell.rows('select slot_name from pg_replication_slots'), []);
+    assert.deepEqual(await cell.rows('select subname from pg_subscription'), []);
+    // Workers in the background learn of a move half a second later.
+    const unexpected = cell.logged.filter(
+      (line) => !/institution_(moving|elsewhere)|^(audit_anchored|event_partitions_made) /.test(line),
+    );
+    assert.deepEqual(unexpected, []);
+  }
+});
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((cause) => cause);
+  assert.ok(error instanceof MoveRefusedError, String((error as Error)?.stack ?? 'it was not refused'));
+  return error.message;
+}
+
+test('a move that cannot end well is refused before it changes anything', async () => {
+  const asked = (change: (deps: MoveDeps) => Partial<MoveDeps>, code = 'harbor', to = 'west') =>
+    between(east, west, (deps) => refusal(moveInstitution({ ...deps, ...change(deps) }, code, to)));
+  const same = () => ({});
+  assert.match(await asked(same, 'harbor', 'east'), /is in the cell "east"/);
+  assert.match(await asked(same, 'harbor', 'north'), /is the cell "west", not "north"/);
+  assert.match(await asked(same, 'nobody'), /"nobody" does not exist/);
+  assert.match(
+    await asked(() => ({ secrets: { current: randomBytes(32), other: undefined } })),
+    /the same SECRET_KEY/,
+  );
+  await west.rows(`update schema_functions set checksum = checksum || 'x' where name = 'check_fence.sql'`);
+  assert.match(await asked(same), /the same version first/);
+  await west.rows(`update schema_functions set checksum = left(checksum, 64)`);
+  await west.rows('update cell set set_at = now()');
+  assert.match(await asked(same), /Try again in/);
+  await west.rows(`update cell set set_at = now() - interval '1 hour', first_number = 900`);
+  assert.match(await asked(same), /numbers in common: 1-999 here, 900-1999 there/);
+  await west.rows('update cell set first_number = 1001');
+  const weak = await openSide(east.url);
+  assert.match(await asked(() => ({ source: weak })), /needs more rights for a move/);
+  await weak.close();
+  await west.rows(`insert into institutions (code, name, currency, time_zone, enrollment, created_at)
+    values ('harbor', 'Another Harbor', 'USD', 'UTC', 'closed', now())`);
+  assert.match(await asked(same), /another institution with the code "harbor"/);
+  await west.rows(`delete from institutions where code = 'harbor'`);
+
+  await killedAt('close', east, west, 'harbor');
+  await assert.rejects(west.rows(`update institutions set name = 'Early' where institution_id = 2`), {
+    code: 'SD150',
+  });
+  const [first] = await Promise.all([
+    asked(same, 'harbor', 'west').catch((error) => error.message),
+    between(east, west, async (deps) => {
+      await deps.source.db.query({ name: '', text: 'select pg_advisory_lock(7305106, 2)' });
+      await sleep(6_000);
+    }),
+  ]);
+  assert.match(first, /Another command is moving "harbor"/);
+  await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
+  assert.match(
+    await between(east, west, (deps) => refusal(confirmMove(deps, 'harbor', 'west'))),
+    /keeps no copy of "harbor"/,
+  );
+  const states = await Promise.all(
+    cells.map((cell) =>
+      cell.rows(`select served, other_cell as other from institutions where code = 'harbor'`),
+    ),
+  );
+  assert.deepEqual(states, [[{ served: 'here', other: null }], [{ served: 'gone', other: 'east' }]]);
+
+  const set = (cell: TestCell, firstNumber: number, lastNumber: number) =>
+    between(cell, cell, ({ source, clock, origin }) =>
+      refusal(setCell(source, { name: cell.name, firstNumber, lastNumber }, { clock, origin })),
+    );
+  assert.match(await set(east, 2, 999), /"lakeside" was created here with the number 1/);
+  assert.match(await set(west, 1, 1999), /came from another cell with the number [12]/);
+});
+
+test('the database refuses a number of another cell, and a step of a move out of its order', async () => {
+  const insert = (id: number) =>
+    west.rows(`insert into institutions (institution_id, code, name, currency, time_zone, enrollment, created_at)
+      overriding system value values (${id}, 'fresh', 'Fresh', 'USD', 'UTC', 'closed', now())`);
+  await assert.rejects(insert(7), { code: 'SD152' });
+  await assert.rejects(
+    east.rows(`update institutions set served = 'gone', other_cell = 'west' where code = 'harbor'`),
+    {
+      code: 'SD152',
+    },
+  );
+});
