@@ -55,6 +55,11 @@ export async function queueFollows(browser: Browser, url: string): Promise<strin
   await order(url, { id: 'walk-6', amount: 501, toAccountId: 'a-1001-savings' });
   for (const one of [page, other.page]) await one.getByRole('button', { name: 'walk-6' }).waitFor();
   const found = [...(await breachesOf(page)), ...(await breachesOf(other.page))];
+  await other.page.getByRole('button', { name: 'walk-6' }).click();
+  await other.page.keyboard.press('d');
+  await other.page.getByLabel('Reason').fill('Not known either');
+  await other.page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'walk-6' }).waitFor({ state: 'detached' });
   await other.page.context().close();
   await page.context().close();
   return [...found, ...faults];
