@@ -495,7 +495,7 @@ create table refresh_families (
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint refresh_families_acr_check CHECK (acr ~ '^phr$'::text),
+  constraint refresh_families_acr_check CHECK (acr = ANY (ARRAY['phr'::text, 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'::text])),
   constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
   constraint refresh_families_generation_check CHECK (generation >= 0),
   constraint refresh_families_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
@@ -516,7 +516,7 @@ comment on column refresh_families.expires_at is 'End in any case.';
 comment on column refresh_families.authenticated_at is 'When the member proved who they are; null: at created_at.';
 comment on column refresh_families.key_thumbprint is 'The key of the proof with which the login began (RFC 9449 section 5); null for bearer tokens.';
 comment on column refresh_families.used_at is 'The last renewal; null before the first.';
-comment on column refresh_families.acr is 'phr: the member signed in with a passkey. Null: with a password, or before this column.';
+comment on column refresh_families.acr is 'phr: the member signed in with a passkey. The address of multi-factor: with a password and a code. Null: with a password, or before this column.';
 comment on column refresh_families.consent_id is 'Null: the login needs no consent, or began before this column.';
 
 create table revocations (
@@ -1758,7 +1758,7 @@ create table member_sessions (
   constraint member_sessions_by_secret UNIQUE (institution_id, secret_hash),
   constraint member_sessions_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint member_sessions_lifetime CHECK (expires_at <= (created_at + '12:00:00'::interval) AND authenticated_at <= last_used_at),
-  constraint member_sessions_methods_check CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
+  constraint member_sessions_methods_check CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'otp'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
   constraint member_sessions_secret_hash_check CHECK (length(secret_hash) = 32),
   constraint member_sessions_user_agent_check CHECK (length(user_agent) <= 256)
 );
@@ -1827,7 +1827,7 @@ create table authorization_grants (
   constraint authorization_grants_code_hash_check CHECK (length(code_hash) = 32),
   constraint authorization_grants_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint authorization_grants_lifetime CHECK (expires_at <= (created_at + '00:01:00'::interval)),
-  constraint authorization_grants_methods CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
+  constraint authorization_grants_methods CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'otp'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
   constraint authorization_grants_nonce_check CHECK (length(nonce) <= 512)
 );
 CREATE INDEX authorization_grants_by_end ON authorization_grants USING btree (institution_id, kept_until);
@@ -1969,11 +1969,11 @@ create table alerts (
   constraint alerts_pkey PRIMARY KEY (institution_id, user_key, alert_key),
   constraint alerts_once UNIQUE (institution_id, alert_id),
   constraint alerts_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
-  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'PAYMENT_DUE'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])),
+  constraint alerts_alert_type_check CHECK (alert_type = ANY (ARRAY['LOW_BALANCE'::text, 'HIGH_BALANCE'::text, 'DEPOSIT'::text, 'PAYMENT'::text, 'TRANSFER_COMPLETE'::text, 'TRANSFER_FAILED'::text, 'TRANSFER_PENDING'::text, 'PAYMENT_DUE'::text, 'CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text, 'SECOND_FACTOR_CHANGED'::text, 'RECOVERY_CODE_USED'::text])),
   constraint alerts_channels_check CHECK (cardinality(channels) > 0),
   constraint alerts_digest CHECK (NOT in_digest OR account_key IS NOT NULL),
   constraint alerts_due_on CHECK ((due_on IS NOT NULL) = (alert_type = 'PAYMENT_DUE'::text) AND (event_id IS NULL) = (alert_type = 'PAYMENT_DUE'::text)),
-  constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text])))
+  constraint alerts_security CHECK ((account_key IS NULL) = (alert_type = ANY (ARRAY['CONTACT_CHANGED'::text, 'PASSWORD_CHANGED'::text, 'NEW_DEVICE'::text, 'SECOND_FACTOR_CHANGED'::text, 'RECOVERY_CODE_USED'::text])))
 );
 CREATE INDEX alerts_by_age ON alerts USING btree (institution_id, recorded_at);
 CREATE INDEX alerts_due ON alerts USING btree (institution_id, due_at) WHERE (released_at IS NULL);
@@ -2389,10 +2389,10 @@ create table transfer_sign_ins (
   checked_at      timestamp with time zone not null,
   constraint transfer_sign_ins_pkey PRIMARY KEY (institution_id, transfer_key),
   constraint transfer_sign_ins_institution_id_transfer_key_fkey FOREIGN KEY (institution_id, transfer_key) REFERENCES transfers(institution_id, transfer_key) DEFERRABLE INITIALLY DEFERRED,
-  constraint transfer_sign_ins_acr_check CHECK (acr ~ '^phr$'::text)
+  constraint transfer_sign_ins_acr_check CHECK (acr = ANY (ARRAY['phr'::text, 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'::text]))
 );
 comment on table transfer_sign_ins is 'The sign-in behind a member''s order, at institutions where some transfers need a recent one.';
-comment on column transfer_sign_ins.acr is 'phr: with a passkey.';
+comment on column transfer_sign_ins.acr is 'As in refresh_families.';
 comment on column transfer_sign_ins.checked_at is 'The clock''s time when the age of the sign-in was checked.';
 
 -- ---------------------------------------------------------------------------------------------------------
@@ -2586,6 +2586,44 @@ create table cell_keys (
   constraint cell_keys_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id)
 );
 comment on table cell_keys is 'Public keys of the cells that an institution came from. They verify tokens of this institution only, until the last one has expired.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- second factor
+
+create table authenticators (
+  institution_id    integer not null,
+  user_key          bigint not null,
+  authenticator_id  uuid not null,
+  name              text not null,
+  sealed_secret     bytea not null,
+  last_step         bigint not null,
+  created_at        timestamp with time zone not null,
+  last_used_at      timestamp with time zone,
+  constraint authenticators_pkey PRIMARY KEY (institution_id, user_key),
+  constraint authenticators_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint authenticators_last_step CHECK (last_step > 0),
+  constraint authenticators_name CHECK (length(name) >= 1 AND length(name) <= 64 AND name = btrim(name) AND name !~ '[[:cntrl:]]'::text),
+  constraint authenticators_sealed_secret CHECK (length(sealed_secret) = 48),
+  constraint authenticators_used CHECK (last_used_at >= created_at)
+);
+comment on table authenticators is 'Authenticator apps of members, one each: sign-in by password then needs a code (RFC 6238).';
+comment on column authenticators.sealed_secret is 'The 20 bytes shared with the app, sealed with SECRET_KEY.';
+comment on column authenticators.last_step is 'The 30-second step of the last code that counted. Only a later one counts.';
+
+create table recovery_codes (
+  institution_id  integer not null,
+  user_key        bigint not null,
+  place           smallint not null,
+  code_hash       bytea not null,
+  created_at      timestamp with time zone not null,
+  constraint recovery_codes_pkey PRIMARY KEY (institution_id, user_key, place),
+  constraint recovery_codes_by_hash UNIQUE (institution_id, user_key, code_hash),
+  constraint recovery_codes_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES authenticators(institution_id, user_key),
+  constraint recovery_codes_hash CHECK (length(code_hash) = 32),
+  constraint recovery_codes_place CHECK (place >= 1 AND place <= 10)
+);
+comment on table recovery_codes is 'Codes in place of one of the authenticator app, ten at most. A used one is deleted.';
+comment on column recovery_codes.code_hash is 'Keyed hash of 120 random bits.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -2993,6 +3031,20 @@ begin
      or (to_jsonb(new) - '{address,name_hash,stated_reason,personal,personal_salt,erased_at}'::text[])
         is distinct from (to_jsonb(old) - '{address,name_hash,stated_reason,personal,personal_salt,erased_at}'::text[]) then
     raise exception 'audit: a sealed entry cannot be changed' using errcode = 'SD110';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_authenticator()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.last_step < old.last_step or (new.last_step = old.last_step and new.last_used_at is distinct from old.last_used_at) then
+    raise exception 'authenticator %: step % does not follow %', old.authenticator_id, new.last_step, old.last_step
+      using errcode = 'SD215';
   end if;
   return new;
 end
@@ -4183,7 +4235,7 @@ begin
       offset 0
     ) s on true
     where t.status <> 'FAILED' and t.user_key is not null and (t.currency <> policy.currency or t.amount > policy.above)
-      and (s.signed_in_at is null or s.signed_in_at < s.checked_at - policy.max_age or policy.passkey and s.acr is null)
+      and (s.signed_in_at is null or s.signed_in_at < s.checked_at - policy.max_age or policy.passkey and s.acr is distinct from 'phr')
   ) then
     raise exception 'transfers: a transfer above the amount needs a recent sign-in' using errcode = 'SD214';
   end if;
@@ -5519,6 +5571,11 @@ CREATE TRIGGER consent_accounts_removed AFTER DELETE ON consent_accounts REFEREN
 CREATE TRIGGER transfer_consents_cover AFTER INSERT ON transfer_consents REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_transfers_consented();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: second factor
+
+CREATE TRIGGER authenticators_step BEFORE UPDATE ON authenticators FOR EACH ROW EXECUTE FUNCTION check_authenticator();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table accounts enable row level security, force row level security;
@@ -5560,6 +5617,10 @@ create policy backup on audit_entries for select to sharedraft_backup using (tru
 alter table audit_retention enable row level security, force row level security;
 create policy institution on audit_retention using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on audit_retention for select to sharedraft_backup using (true);
+
+alter table authenticators enable row level security, force row level security;
+create policy institution on authenticators using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on authenticators for select to sharedraft_backup using (true);
 
 alter table authorization_grants enable row level security, force row level security;
 create policy institution on authorization_grants using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5785,6 +5846,10 @@ alter table reconcile_runs enable row level security, force row level security;
 create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on reconcile_runs for select to sharedraft_backup using (true);
 
+alter table recovery_codes enable row level security, force row level security;
+create policy institution on recovery_codes using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on recovery_codes for select to sharedraft_backup using (true);
+
 alter table refresh_families enable row level security, force row level security;
 create policy institution on refresh_families using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on refresh_families for select to sharedraft_backup using (true);
@@ -5920,6 +5985,7 @@ grant select on audit_chains to sharedraft_service;
 grant insert (institution_id, recorded_at, action, outcome, reason, client_id, user_id, subject, name_hash, address, operator, operator_host, sudo_user, operator_as, before_change, after_change, transaction_id, times, stated_reason, personal, operator_id, break_glass), select on audit_entries to sharedraft_service;
 grant insert, select, update (sealed_private_key) on audit_keys to sharedraft_service;
 grant insert, select, update on audit_retention to sharedraft_service;
+grant delete, insert, select, update (sealed_secret, last_step, last_used_at) on authenticators to sharedraft_service;
 grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
 grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
 grant delete, insert, select, update on business_days to sharedraft_service;
@@ -5980,6 +6046,7 @@ grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, propose
 grant delete, insert, select on provider_assertion_replays to sharedraft_service;
 grant delete, insert, select on provider_directory to sharedraft_service;
 grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;
+grant delete, insert, select on recovery_codes to sharedraft_service;
 grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at, used_at) on refresh_families to sharedraft_service;
 grant delete, insert, select, update on registration_tries to sharedraft_service;
 grant delete, insert, select on revocations to sharedraft_service;

@@ -97,7 +97,7 @@ export interface TokenIntrospection {
   token_use?: string | undefined;
   /** Time of the member’s login, if known. Seconds since 1970. */
   auth_time?: number | undefined;
-  /** `phr`: the member signed in with a passkey (RFC 9470). */
+  /** `phr`: the member signed in with a passkey; `http://schemas.openid.net/pape/policies/2007/06/multi-factor`: with a password and a code (RFC 9470). */
   acr?: string | undefined;
 }
 
@@ -237,7 +237,7 @@ export interface AuthorizationServerMetadata {
   request_uri_parameter_supported: boolean;
   /** False. */
   claims_parameter_supported: boolean;
-  /** Values of `acr_values`: `phr` is a passkey. */
+  /** Values of `acr_values`: `phr` is a passkey; the other is a password with a code. */
   acr_values_supported: readonly string[];
   /** Claims of ID tokens and of the member. */
   claims_supported: readonly string[];
@@ -702,7 +702,7 @@ export interface MemberAlert {
   /** The same at each delivery. */
   alertId: string;
   /** The reason. New values may be added. */
-  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'PAYMENT_DUE' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | 'NEW_DEVICE' | (string & {});
+  alertType: 'LOW_BALANCE' | 'HIGH_BALANCE' | 'DEPOSIT' | 'PAYMENT' | 'TRANSFER_COMPLETE' | 'TRANSFER_FAILED' | 'TRANSFER_PENDING' | 'PAYMENT_DUE' | 'CONTACT_CHANGED' | 'PASSWORD_CHANGED' | 'NEW_DEVICE' | 'SECOND_FACTOR_CHANGED' | 'RECOVERY_CODE_USED' | (string & {});
   /** Time of the event that raised it. */
   timestamp: string;
   /** One or two sentences in the member’s language. */
@@ -1187,7 +1187,7 @@ export interface Event {
   eventId: string;
   /** Number in the feed of the institution: 1, 2, 3 … without a gap. A missing number is a missed event: read it with `from`. */
   sequence: number;
-  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised, consent.granted, consent.narrowed, consent.ended. New values may be added. */
+  /** transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.second_factor_added, member.second_factor_removed (an authenticator app), member.recovery_code_used, member.alert_raised, consent.granted, consent.narrowed, consent.ended. New values may be added. */
   eventType: string;
   timestamp: string;
   /** The member of the event; for a transfer, the member who ordered it. */

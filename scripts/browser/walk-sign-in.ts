@@ -1,10 +1,12 @@
 // Walks the pages of sign-in in a real browser, against a demo of its own: node scripts/browser/walk-sign-in.ts [--pictures]
 //
 // A member signs in by password, enrolls a passkey with the browser's virtual authenticator, signs in with it by the button and by suggestion,
-// consents, and removes the passkey. Another one activates, and asks for a code in place of a forgotten password. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
+// consents, and removes the passkey. Then an authenticator app is set up, used and removed. Another one activates, and asks for a code in place of a forgotten password. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
 // dark, on a phone and on a desktop. With --pictures it also writes those of docs/pictures.
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { codeOf, stepAt } from '../../src/auth/second-factor/totp.ts';
+import { standardAlphabet } from '../../src/shared/text/base32.ts';
 import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
 import { startDemo } from './service.ts';
 
@@ -38,6 +40,13 @@ async function signInByPassword(page: Page): Promise<void> {
   await page.getByLabel('Username').fill('demo.member');
   await page.getByLabel('Password').fill('demo-member-password');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** The bytes of the secret in the address for an authenticator app. */
+function secretIn(address: string): Buffer {
+  const letters = /secret=([A-Z2-7]+)/.exec(address)?.[1] ?? '';
+  const bits = [...letters].map((letter) => standardAlphabet.indexOf(letter).toString(2).padStart(5, '0'));
+  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
 async function walk(
@@ -135,6 +144,38 @@ async function walk(
   await page.getByRole('button', { name: 'Remove' }).click();
   await page.getByText('The passkey was removed').waitFor();
   report('removes the passkey', faults.splice(0));
+
+  await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+  await page.getByRole('heading', { name: 'Set up an authenticator app' }).waitFor();
+  await seen('authenticator');
+  const href = await page.getByRole('link', { name: 'Open the app' }).getAttribute('href');
+  const secret = secretIn(href ?? '');
+  const step = stepAt(new Date());
+  await page.getByLabel('Code of the app').fill(codeOf(secret, step));
+  await page.getByLabel('Name').fill('Blue phone');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+  await seen('recovery-codes', { inPictures: false });
+  await page.goto(authorize);
+  await signInByPassword(page);
+  await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+  await seen('code');
+  await page.getByLabel('Code', { exact: true }).fill('000000');
+  await page.getByRole('button', { name: 'Continue' }).first().click();
+  await page.getByRole('alert').waitFor();
+  // The browser's console tells of the status 401.
+  faults.splice(0);
+  await page.getByText('Use a recovery code').click();
+  await seen('code-refused', { inPictures: false });
+  // The step of the first code is spent; the next one is within the window.
+  await page.getByLabel('Code', { exact: true }).fill(codeOf(secret, step + 1));
+  await page.getByRole('button', { name: 'Continue' }).first().click();
+  await page.getByRole('heading', { name: /^Allow/ }).waitFor();
+  report('signs in with the password and a code', faults.splice(0));
+  await page.goto(security);
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('The authenticator app was removed').waitFor();
+  report('removes the authenticator app', faults.splice(0));
   await page.context().close();
 }
 

@@ -19,7 +19,13 @@ export const thresholdTypes: ReadonlySet<AccountAlertType> = new Set([
 ]);
 
 /** Alerts about the member's access. They cannot be switched off, and do not wait for the end of quiet hours. */
-export const securityAlertTypes = ['CONTACT_CHANGED', 'PASSWORD_CHANGED', 'NEW_DEVICE'] as const;
+export const securityAlertTypes = [
+  'CONTACT_CHANGED',
+  'PASSWORD_CHANGED',
+  'NEW_DEVICE',
+  'SECOND_FACTOR_CHANGED',
+  'RECOVERY_CODE_USED',
+] as const;
 export type SecurityAlertType = (typeof securityAlertTypes)[number];
 
 export const alertTypes = [...accountAlertTypes, ...securityAlertTypes] as const;

@@ -20,6 +20,7 @@ export {
 export { forgottenPassword } from './authorization/forgotten-password.ts';
 export { type Logout, logOut, logOutEverywhere } from './authorization/logout.ts';
 export { isRedirectUri, redirectUriRule } from './authorization/redirect-uri.ts';
+export { signInWithCode } from './authorization/sign-in-with-code.ts';
 export { auditedNameHash } from './clients/audited-name.ts';
 export { ClientDirectory } from './clients/client-directory.ts';
 export {
@@ -114,7 +115,17 @@ export { Providers } from './providers/providers.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';
+export { deleteAuthenticator } from './second-factor/authenticator-queries.ts';
+export type { CodeAttempt } from './second-factor/prove-code.ts';
+export { removeSecondFactor } from './second-factor/remove-second-factor.ts';
+export { firstSecretPlace, resealAuthenticators } from './second-factor/sealed-secret.ts';
 export type { Accesses } from './security/accesses.ts';
+export {
+  beginAuthenticator,
+  confirmAuthenticator,
+  removeAuthenticator,
+  renewRecoveryCodes,
+} from './security/second-factor-page.ts';
 export {
   addPasskey,
   endAccessOnPage,

@@ -2,7 +2,9 @@
  * An event for the institution. `subjectKey` by `kind`:
  * `transfer.completed`, `transfer.pending`, `transfer.failed` a transfer's key; `member.registered`,
  * `member.activated`, `member.activation_requested`, `member.contact_changed`, `member.email_confirmation_requested`, `member.email_confirmed`,
- * `member.password_changed`, `member.password_ended`, `member.new_device`, `member.alert_raised`, `consent.granted`, `consent.narrowed`, `consent.ended` a user's key; `account.balance_opened`, `account.balance_adjusted`,
+ * `member.password_changed`, `member.password_ended`, `member.new_device`, `member.second_factor_added`,
+ * `member.second_factor_removed`, `member.recovery_code_used`, `member.alert_raised`, `consent.granted`, `consent.narrowed`,
+ * `consent.ended` a user's key; `account.balance_opened`, `account.balance_adjusted`,
  * `account.posted`, `account.held`, `account.released` an account's key;
  * `core.break_opened`, `core.break_closed` a break's key.
  */

@@ -393,7 +393,7 @@ export const Event = Type.Object(
     }),
     eventType: Type.String({
       description:
-        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.alert_raised, consent.granted, consent.narrowed, consent.ended. New values may be added.',
+        'transfer.pending, transfer.completed, transfer.failed, account.balance_opened, account.balance_adjusted (by the core), member.registered, member.activation_requested (a forgotten password), member.activated, member.contact_changed, member.email_confirmation_requested, member.email_confirmed, member.password_changed, member.password_ended (after a hundred wrong ones), member.new_device (a sign-in from one; `data` has the clientId), member.second_factor_added, member.second_factor_removed (an authenticator app), member.recovery_code_used, member.alert_raised, consent.granted, consent.narrowed, consent.ended. New values may be added.',
     }),
     timestamp: Type.String({ format: 'date-time' }),
     userId: Type.Optional(

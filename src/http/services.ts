@@ -4,6 +4,7 @@ import type {
   ActivationForm,
   AuthorizationServerMetadata,
   Browser,
+  CodeAttempt,
   Consent,
   HandedOverCode,
   Identified,
@@ -206,6 +207,11 @@ interface SignInServices {
     sent: { readonly request: string; readonly credential: string },
     browser: Browser,
   ): Promise<Step>;
+  /** The second step, after the page that asks for it. */
+  signInWithCode(
+    sent: { readonly request: string; readonly typed: CodeAttempt['typed'] },
+    browser: Browser,
+  ): Promise<Step>;
   /** Without a username: the page that asks for it. */
   forgottenPassword(
     sent: { readonly request: string; readonly username: string | undefined },
@@ -225,6 +231,13 @@ interface SignInServices {
     sent: { readonly request: string; readonly passkeyId: string },
     browser: Browser,
   ): Promise<Step>;
+  beginAuthenticator(sent: { readonly request: string }, browser: Browser): Promise<Step>;
+  confirmAuthenticator(
+    sent: { readonly request: string; readonly code: string; readonly name: string },
+    browser: Browser,
+  ): Promise<Step>;
+  removeAuthenticator(sent: { readonly request: string }, browser: Browser): Promise<Step>;
+  renewRecoveryCodes(sent: { readonly request: string }, browser: Browser): Promise<Step>;
   endAccess(sent: { readonly request: string; readonly access: string }, browser: Browser): Promise<Step>;
   narrowConsent(
     sent: { readonly request: string; readonly removed: string },

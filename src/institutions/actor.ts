@@ -22,8 +22,8 @@ export interface MemberActor {
   readonly personKey: bigint;
   /** When the user last proved who they are; undefined where the token does not tell. */
   readonly authenticatedAt?: Date;
-  /** `phr`: the user proved it with a passkey. */
-  readonly acr?: 'phr' | undefined;
+  /** How they proved it; undefined for a password alone. */
+  readonly acr?: Acr | undefined;
   readonly token?: PresentedToken | undefined;
   /** The consent on which the token of an app stands; undefined if it needs none. */
   readonly consent?: CoveredAccounts | undefined;
@@ -38,6 +38,16 @@ export interface CoveredAccounts {
   readonly accountKeys: readonly bigint[] | null;
   /** Those from which the app may pay. */
   readonly payingKeys: readonly bigint[] | null;
+}
+
+/** A password with a code, which can be phished. PAPE 1.0, section 4, names the class. */
+export const multiFactor = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor';
+
+/** The class of a sign-in (the claim `acr`). `phr`: with a passkey, which no other site can use. */
+export type Acr = 'phr' | typeof multiFactor;
+
+export function isAcr(value: unknown): value is Acr {
+  return value === 'phr' || value === multiFactor;
 }
 
 /** One of our access tokens, with the facts that decide whether it is still active. */

@@ -6,11 +6,14 @@
  */
 export type { InstitutionId } from '../storage/index.ts';
 export {
+  type Acr,
   type Actor,
   type ClientActor,
   type CoveredAccounts,
   coveredKeys,
+  isAcr,
   type MemberActor,
+  multiFactor,
   type PresentedToken,
 } from './actor.ts';
 export {

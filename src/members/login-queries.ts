@@ -85,17 +85,25 @@ const maySignIn = `
 
 const admit = sql(
   'members_admit_login',
-  `update users set failed_logins = 0, locked_until = null, password_hash = $5
+  `update users
+   set failed_logins = case when $6 then failed_logins else 0 end, locked_until = null, password_hash = $5
    ${maySignIn}`,
 );
 
-/** False if the user was locked, deactivated or given another password since `user` was read. */
+/**
+ * False if the user was locked, deactivated or given another password since `user` was read. `isHalf`: a second step follows, so the count of
+ * failures stays; otherwise a stranger with the password could reset it before each guess at a code.
+ */
 export async function admitLogin(
   db: Queryable,
   user: LoginRow,
-  { now, passwordHash }: { readonly now: Date; readonly passwordHash: string | null },
+  {
+    now,
+    passwordHash,
+    isHalf = false,
+  }: { readonly now: Date; readonly passwordHash: string | null; readonly isHalf?: boolean },
 ): Promise<boolean> {
-  const values = [db.institutionId, user.userKey, now, user.passwordHash, passwordHash];
+  const values = [db.institutionId, user.userKey, now, user.passwordHash, passwordHash, isHalf];
   return (await db.query(admit, values)).rowCount === 1;
 }
 

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { examine } from '../../src/app/doctor/examine.ts';
 import { Vault } from '../../src/auth/index.ts';
+import { openSecret, sealSecret } from '../../src/auth/second-factor/sealed-secret.ts';
 import { resealSecrets } from '../../src/operators/index.ts';
 import { newSigningKey } from '../../src/webhooks/https/signature.ts';
 import { memberOf, paths, send } from '../support/demo.ts';
@@ -21,6 +22,10 @@ const onlyNew = { SECRET_KEY: newKey };
 const oldSeals = { SECRET_KEY: oldKey, SECRET_KEY_OTHER: newKey };
 const newSeals = { SECRET_KEY: newKey, SECRET_KEY_OTHER: oldKey };
 
+const authenticators = {
+  lakeside: 'b53d5d6e-52d9-4b0c-8ba0-3f3a5bb9f001',
+  harbor: 'b53d5d6e-52d9-4b0c-8ba0-3f3a5bb9f002',
+};
 let service: TestService;
 before(async () => {
   service = await startTestService({ environment: onlyOld });
@@ -117,6 +122,29 @@ async function addScreening(): Promise<void> {
   );
 }
 
+/** Authenticator apps of before: one in each of two institutions. */
+async function addAuthenticators(): Promise<void> {
+  const vault = new Vault(Buffer.from(oldKey, 'hex'));
+  for (const [code, id] of Object.entries(authenticators))
+    await service.db.superuser(
+      `insert into authenticators (institution_id, user_key, authenticator_id, name, sealed_secret, last_step, created_at)
+       select u.institution_id, min(u.user_key), $1, 'Phone', $2, 1, now()
+       from users u join institutions i using (institution_id) where i.code = $3 and u.username <> 'demo.member'
+       group by u.institution_id`,
+      [id, Buffer.from(sealSecret(vault, id, Buffer.alloc(20, 9))), code],
+    );
+}
+
+async function authenticatorsUnder(key: string): Promise<number> {
+  const vault = new Vault(Buffer.from(key, 'hex'));
+  const rows = await service.db.superuser<{ id: string; sealed: Uint8Array }>(
+    'select authenticator_id as id, sealed_secret as sealed from authenticators',
+  );
+  return rows.filter(
+    ({ id, sealed }) => openSecret(vault, { authenticatorId: id, sealedSecret: sealed })?.[0] === 9,
+  ).length;
+}
+
 async function screeningSecretUnder(key: string): Promise<Buffer> {
   const [row] = await service.db.superuser<{ sealed: Uint8Array }>(
     'select sealed_secret as sealed from screening_hooks',
@@ -147,6 +175,7 @@ const entries = () =>
 test('a change of SECRET_KEY loses no token, secret or webhook, also if the command is killed', async () => {
   await addWebhooks();
   await addScreening();
+  await addAuthenticators();
   const member = await login(service);
 
   // First every process learns the next key; then, one after the other, they seal under it.
@@ -165,6 +194,7 @@ test('a change of SECRET_KEY loses no token, secret or webhook, also if the comm
   await new Promise((resolve) => child.once('close', resolve));
   assert.match(await run(newSeals, 'keys', 'reseal'), /SECRET_KEY/);
   assert.deepEqual([await webhooksUnder(newKey), await webhooksUnder(oldKey)], [350, 0]);
+  assert.deepEqual([await authenticatorsUnder(newKey), await authenticatorsUnder(oldKey)], [2, 0]);
   assert.deepEqual(await screeningSecretUnder(newKey), Buffer.alloc(32, 7));
   const sums = (await entries()).reduce((sum, { after: { webhookKeys = 0 } }) => sum + webhookKeys, 0);
   assert.equal(sums, 350, 'each key once, in the entry of its batch');

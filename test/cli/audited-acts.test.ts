@@ -102,6 +102,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'member show': ['person.read'],
   'member end-sessions': ['user.sessions_ended'],
   'member end-consent': ['consent.ended'],
+  'member remove-second-factor': ['user.second_factor_removed'],
   'account show': ['account.read'],
   'account freeze': ['account.restricted'],
   'account restrict': ['account.restricted'],
@@ -144,10 +145,17 @@ const commands: Readonly<Record<string, Trace>> = {
 
 /** GET operations only read, except those named here. */
 const writes: Readonly<Record<string, Trace>> = {
-  issueToken: ['login', 'client_token', 'token_request', 'user.locked', 'user.password_ended'],
+  issueToken: [
+    'login',
+    'user.password_proven',
+    'client_token',
+    'token_request',
+    'user.locked',
+    'user.password_ended',
+  ],
   revokeToken: ['token.revoked'],
   introspectToken: reads,
-  // The pages have no operation: authorization.granted, consent.granted, session.ended, passkey.added, passkey.removed.
+  // The pages have no operation: authorization.granted, consent.granted, session.ended, and those of passkeys and of the second step.
   pushAuthorizationRequest: reads,
   narrowConsent: ['consent.narrowed'],
   withdrawConsent: [
@@ -157,6 +165,10 @@ const writes: Readonly<Record<string, Trace>> = {
     'session.ended',
     'passkey.added',
     'passkey.removed',
+    'authenticator.added',
+    'authenticator.removed',
+    'recovery_codes.created',
+    'recovery_code.used',
   ],
   updateAlertPreferences: ['alert.preferences_changed'],
   markAlert: ['alert.marked'],

@@ -46,8 +46,8 @@ const calls: readonly {
   {
     name: 'hashes by another algorithm than SHA-256',
     pattern: /create(?:Hash|Hmac)\((?!'sha256')|hkdfSync\((?!'sha256')|pbkdf2|scrypt/,
-    // The digests of SAML: SHA-256, SHA-384 and SHA-512.
-    files: ['src/auth/providers/saml/saml-signature.ts'],
+    // The digests of SAML: SHA-256, SHA-384 and SHA-512. HMAC-SHA-1 of RFC 6238: other authenticator apps know no other.
+    files: ['src/auth/providers/saml/saml-signature.ts', 'src/auth/second-factor/totp.ts'],
   },
 ];
 

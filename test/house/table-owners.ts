@@ -112,6 +112,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   member_sessions: { owner: 'auth' },
   passkeys: { owner: 'auth' },
   passkey_challenges: { owner: 'auth' },
+  authenticators: { owner: 'auth' },
+  recovery_codes: { owner: 'auth' },
   user_devices: { owner: 'auth' },
   consents: { owner: 'auth', readers: ['transfers'] },
   consent_accounts: { owner: 'auth', readers: ['transfers'] },

@@ -163,6 +163,12 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     body: reason,
     leaves: ['user.activation_code_issued'],
   },
+  removeSecondFactor: {
+    by: teller,
+    path: '/users/USER/remove-second-factor',
+    body: reason,
+    leaves: ['user.second_factor_removed'],
+  },
   showUserLimits: { by: teller, path: '/users/USER/limits', leaves: ['person.read'] },
   // Its conditions are those of the command; test/cli/member-erase.test.ts erases.
   eraseMember: { by: administrator, path: '/members/PERSON/erase', body: reason, leaves: [] },
@@ -217,6 +223,11 @@ before(async () => {
   ids.PERSON = person.personId;
   ids.USER = person.userId;
   const { institutionId } = await institutionOf(service, 'harbor');
+  await service.db.superuser(
+    `insert into authenticators (institution_id, user_key, authenticator_id, name, sealed_secret, last_step, created_at)
+     select institution_id, user_key, gen_random_uuid(), 'Phone', $1, 1, now() from users where institution_id = $2 and user_id = $3`,
+    [Buffer.alloc(48), institutionId, ids.USER],
+  );
   const { endpoint } = await createWebhook(
     service.service.context.webhooks,
     { institutionId, clientId: 'harbor-app', origin: ownOrigin() },

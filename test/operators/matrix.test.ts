@@ -75,6 +75,7 @@ const matrix: Readonly<Record<string, string>> = {
   endMemberSessions: teller,
   endConsent: teller,
   issueActivationCode: teller,
+  removeSecondFactor: teller,
   showUserLimits: personalId,
   eraseMember: administrator,
   showAccount: personalId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { TokenSubject } from '../../src/auth/tokens/access-tokens.ts';
-import { type Settings, updateInstitution } from '../../src/institutions/index.ts';
+import { multiFactor, type Settings, updateInstitution } from '../../src/institutions/index.ts';
 import { clientOf, type DemoCaller, memberOf, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -139,10 +139,15 @@ test('a policy of passkeys wants one from a recent sign-in with a password, and 
   assert.equal(refused.status, 401);
   assert.partialDeepStrictEqual(refused.body, { max_age: 300, acr_values: 'phr' });
   assert.match(refused.headers.get('www-authenticate') ?? '', /max_age="300", acr_values="phr"$/);
+  const twoFactors = await tokenWith({ acr: multiFactor });
+  const phished = await payWith(twoFactors, 'by-code', 150);
+  assert.partialDeepStrictEqual(phished, { status: 401, body: { acr_values: 'phr' } });
   const strong = await tokenWith({ acr: 'phr' });
   assert.equal((await payWith(strong, 'by-passkey', 150)).status, 201);
   const oldAndStrong = await tokenWith({ acr: 'phr', authTime: Math.floor(now / 1000) - 400 });
   assert.equal((await payWith(oldAndStrong, 'by-old-passkey', 150)).status, 401);
+  await demand({ ...off, transferStepUpMaxAgeSeconds: 300, transferStepUpAboveMinor: 10_000n });
+  assert.equal((await payWith(twoFactors, 'by-code', 150)).status, 201, 'a policy of age alone takes a code');
 });
 
 test('the database refuses a large transfer without a recent sign-in', async () => {
@@ -154,16 +159,17 @@ test('the database refuses a large transfer without a recent sign-in', async () 
       from_key, to_key, amount, currency, 'COMPLETED', client_id, user_key, created_at, settled_at
     from transfers where transfer_id = 'fresh'`;
   await assert.rejects(service.db.superuser(copy), { code: 'SD214' });
-  const signedIn = (age: number) => `with s as (
-      insert into transfer_sign_ins (institution_id, transfer_key, signed_in_at, checked_at)
-      select institution_id, transfer_key + 1000000, now() - interval '${age} seconds', now()
+  const signedIn = (age: number, acr: string | null = null) => `with s as (
+      insert into transfer_sign_ins (institution_id, transfer_key, signed_in_at, checked_at, acr)
+      select institution_id, transfer_key + 1000000, now() - interval '${age} seconds', now(), ${acr === null ? 'null' : `'${acr}'`}
       from transfers where transfer_id = 'fresh')
     ${copy}`;
   await assert.rejects(service.db.superuser(signedIn(301)), { code: 'SD214' });
   await service.db.superuser(
     "update institutions set transfer_step_up_passkey = true where code = 'lakeside'",
   );
-  await assert.rejects(service.db.superuser(signedIn(1)), { code: 'SD214' });
+  for (const acr of [null, multiFactor])
+    await assert.rejects(service.db.superuser(signedIn(1, acr)), { code: 'SD214' });
 });
 
 test('members pay as before while the policy binds in the database', async () => {

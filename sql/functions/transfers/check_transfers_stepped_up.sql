@@ -25,7 +25,7 @@ begin
       offset 0
     ) s on true
     where t.status <> 'FAILED' and t.user_key is not null and (t.currency <> policy.currency or t.amount > policy.above)
-      and (s.signed_in_at is null or s.signed_in_at < s.checked_at - policy.max_age or policy.passkey and s.acr is null)
+      and (s.signed_in_at is null or s.signed_in_at < s.checked_at - policy.max_age or policy.passkey and s.acr is distinct from 'phr')
   ) then
     raise exception 'transfers: a transfer above the amount needs a recent sign-in' using errcode = 'SD214';
   end if;

@@ -34,6 +34,9 @@ const securityEvents: Readonly<Record<string, SecurityAlertType>> = {
   'member.password_changed': 'PASSWORD_CHANGED',
   'member.password_ended': 'PASSWORD_CHANGED',
   'member.new_device': 'NEW_DEVICE',
+  'member.second_factor_added': 'SECOND_FACTOR_CHANGED',
+  'member.second_factor_removed': 'SECOND_FACTOR_CHANGED',
+  'member.recovery_code_used': 'RECOVERY_CODE_USED',
 };
 
 /**

@@ -13,6 +13,9 @@ export const en: LanguageTexts = {
     PAYMENT_DUE: 'A payment of {amount} to {account} is due on {dueOn}.',
     CONTACT_CHANGED: 'Your contact information was changed. If you did not change it, call us at once.',
     PASSWORD_CHANGED: 'Your password was changed or ended. If you did not do this, call us at once.',
+    SECOND_FACTOR_CHANGED:
+      'The authenticator app of your login was added or removed. If you did not do this, call us at once.',
+    RECOVERY_CODE_USED: 'A recovery code of your login was used. If this was not you, call us at once.',
     NEW_DEVICE: 'Your login was used on a new device. If this was not you, call us at once.',
   },
   mail: {
@@ -27,6 +30,8 @@ export const en: LanguageTexts = {
       PAYMENT_DUE: 'A payment is due',
       CONTACT_CHANGED: 'Your contact information was changed',
       PASSWORD_CHANGED: 'Your password was changed',
+      SECOND_FACTOR_CHANGED: 'Your authenticator app was added or removed',
+      RECOVERY_CODE_USED: 'A recovery code was used',
       NEW_DEVICE: 'A new device signed in',
       DIGEST: 'Your alerts of the day',
     },

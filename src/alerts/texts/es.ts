@@ -13,6 +13,10 @@ export const es: LanguageTexts = {
     PAYMENT_DUE: 'Un pago de {amount} a {account} vence el {dueOn}.',
     CONTACT_CHANGED: 'Sus datos de contacto cambiaron. Si usted no los cambió, llámenos de inmediato.',
     PASSWORD_CHANGED: 'Su contraseña cambió o terminó. Si no fue usted, llámenos de inmediato.',
+    SECOND_FACTOR_CHANGED:
+      'Se añadió o se quitó la aplicación de autenticación de su acceso. Si no fue usted, llámenos de inmediato.',
+    RECOVERY_CODE_USED:
+      'Se usó un código de recuperación de su acceso. Si no fue usted, llámenos de inmediato.',
     NEW_DEVICE: 'Su acceso se usó en un dispositivo nuevo. Si no fue usted, llámenos de inmediato.',
   },
   mail: {
@@ -27,6 +31,8 @@ export const es: LanguageTexts = {
       PAYMENT_DUE: 'Vence un pago',
       CONTACT_CHANGED: 'Sus datos de contacto cambiaron',
       PASSWORD_CHANGED: 'Su contraseña cambió',
+      SECOND_FACTOR_CHANGED: 'Se añadió o se quitó su aplicación de autenticación',
+      RECOVERY_CODE_USED: 'Se usó un código de recuperación',
       NEW_DEVICE: 'Un dispositivo nuevo usó su acceso',
       DIGEST: 'Sus avisos del día',
     },

@@ -1,3 +1,4 @@
+import { multiFactor } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { grantScopes, memberScopes, type Scope } from '../tokens/scopes.ts';
@@ -24,6 +25,8 @@ export interface AuthorizationRequest {
   readonly maxAgeSeconds?: number | undefined;
   /** The app asks for a sign-in with a passkey (`acr_values` with `phr`). */
   readonly wantsPasskey?: boolean;
+  /** The app asks for two factors (`acr_values`). A passkey is two. */
+  readonly wantsTwoFactors?: boolean;
   readonly loginHint?: string | undefined;
   /** The member goes to the page of security, and no code comes of the request. */
   readonly isForSecurityPage?: true;
@@ -55,6 +58,7 @@ export function readAuthorizationRequest(
     throw new AuthorizationError('unauthorized_client', 'The client may not use authorization_code.');
   }
   if ((parameter('response_mode') ?? 'query') !== 'query') throw invalid('response_mode must be query.');
+  const acrValues = parameter('acr_values')?.split(' ') ?? [];
   return {
     scopes: readScopes(parameter('scope'), client.scopes),
     state: text(parameter, 'state', longestText),
@@ -64,7 +68,8 @@ export function readAuthorizationRequest(
     prompts: readPrompts(parameter('prompt')),
     maxAgeSeconds: readMaxAge(parameter('max_age')),
     // Voluntary (OpenID Connect Core 1.0 section 3.1.2.1): values that we do not know are ignored.
-    wantsPasskey: parameter('acr_values')?.split(' ').includes('phr') === true,
+    wantsPasskey: acrValues.includes('phr'),
+    wantsTwoFactors: acrValues.includes(multiFactor),
     loginHint: text(parameter, 'login_hint', 254),
   };
 }

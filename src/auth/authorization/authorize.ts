@@ -11,12 +11,13 @@ import { readProof, useProof } from '../dpop/check-proof.ts';
 import type { ListedPasskey } from '../passkeys/passkey-queries.ts';
 import { provePasskey } from '../passkeys/prove-passkey.ts';
 import { relyingPartyOf, requestOptions } from '../passkeys/relying-party.ts';
+import type { AuthenticatorRow } from '../second-factor/authenticator-queries.ts';
 import type { Accesses } from '../security/accesses.ts';
 import { type Browser, browserHash, type NewCookies, newSecret } from '../sessions/browser.ts';
 import type { SessionRow } from '../sessions/session-queries.ts';
 import { beginSession, findSession, leaveSession } from '../sessions/sessions.ts';
 import { networkOf } from '../sign-in/network.ts';
-import { type ProvenMember, provePassword } from '../sign-in/prove-password.ts';
+import { type HalfProvenMember, type ProvenMember, provePassword } from '../sign-in/prove-password.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
 import type { ActivationRefusal } from './activation-refusals.ts';
@@ -29,6 +30,8 @@ import { openRequest, type SealedRequest, sealRequest } from './sealed-request.t
 
 /** A page waits for the member this long. */
 const pageMillis = 30 * 60_000;
+/** The right password waits this long for the code. */
+const codePageMillis = 5 * 60_000;
 const pushedPrefix = 'urn:ietf:params:oauth:request_uri:';
 /** An app opens a pushed request at once (RFC 9126 section 2.2). */
 const pushedMillis = 90_000;
@@ -54,6 +57,11 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly passkeyOptions: object;
     } & PageFacts)
   | ({
+      /** The second step of a sign-in by password. */
+      readonly kind: 'code';
+      readonly isRefused: boolean;
+    } & PageFacts)
+  | ({
       readonly kind: 'activation';
       readonly username: string | undefined;
       readonly refusal: ActivationRefusal | undefined;
@@ -71,7 +79,34 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly isRefused: boolean;
     } & PageFacts)
   | ({ readonly kind: 'security' } & SecurityFacts)
+  | {
+      readonly kind: 'authenticator';
+      readonly institutionName: string;
+      readonly request: string;
+      /** For people to type, and for apps to open. */
+      readonly secret: string;
+      readonly keyUri: string;
+      readonly name: string | undefined;
+      readonly isRefused: boolean;
+    }
+  | {
+      readonly kind: 'recovery_codes';
+      readonly institutionName: string;
+      readonly clientId: string;
+      readonly codes: readonly string[];
+      /** They came with a new authenticator app. */
+      readonly isFirst: boolean;
+    }
 );
+
+export type SecurityOutcome =
+  | 'added'
+  | 'removed'
+  | 'authenticator_removed'
+  | 'ended'
+  | 'narrowed'
+  | 'ended_before'
+  | 'refused';
 
 /** A member's own page at the institution. */
 interface SecurityFacts {
@@ -81,8 +116,10 @@ interface SecurityFacts {
   readonly passkeys: readonly ListedPasskey[];
   /** PublicKeyCredentialCreationOptionsJSON; undefined if the member has as many passkeys as allowed. */
   readonly creationOptions: object | undefined;
+  /** The second step of a sign-in by password; undefined if there is none. */
+  readonly authenticator: Omit<AuthenticatorRow, 'sealedSecret' | 'lastStep'> | undefined;
   readonly accesses: Accesses;
-  readonly outcome: 'added' | 'removed' | 'ended' | 'narrowed' | 'ended_before' | 'refused' | undefined;
+  readonly outcome: SecurityOutcome | undefined;
 }
 
 /** Parameters of a query or a form; the names that came more than once stand beside them. */
@@ -167,7 +204,7 @@ function readPushed(
   }
 }
 
-/** Sign-in on the page of a request. A wrong password shows the page again. */
+/** Sign-in on the page of a request. A wrong password shows the page again, and the right one of some members asks for a code. */
 export async function signIn(
   deps: AuthDeps,
   sent: { readonly request: string; readonly username: string; readonly password: string },
@@ -178,17 +215,33 @@ export async function signIn(
   const client = await activeClient(deps, institutionId, clientId);
   const { username, password } = sent;
   const { origin } = browser;
-  const sources = [`address ${institutionId} ${networkOf(origin.address ?? '')}`];
+  const sources = sourcesOf(request, browser);
   const device = { kind: 'browser', secret } as const;
   const attempt = { institutionId, clientId, username, password, origin, sources, device };
-  const member = await provePassword(deps, attempt).catch((error) => {
+  const proof = await provePassword(deps, attempt).catch((error) => {
     if (!(error instanceof OAuthError)) throw error;
     const entry = { action: 'login', outcome: 'refused', reason: error.error } as const;
     deps.audit.note(institutionId, { ...entry, origin, clientId, ...error.facts });
     return undefined;
   });
-  if (member === undefined) return signInPage(deps, { request, client, browser, refused: username });
-  return signedIn(deps, { request, client, browser, member });
+  if (proof === undefined) return signInPage(deps, { request, client, browser, refused: username });
+  if (proof.kind === 'proven') return signedIn(deps, { request, client, browser, member: proof.member });
+  const expiresAtMillis = deps.clock().getTime() + codePageMillis;
+  return codePage(deps, {
+    request,
+    client,
+    browser: { ...browser, secret },
+    half: proof.half,
+    expiresAtMillis,
+  });
+}
+
+/** Sources of sign-ins that are slowed if they mostly fail. */
+export function sourcesOf(
+  { institutionId }: AuthorizationRequest,
+  { origin }: Pick<Browser, 'origin'>,
+): readonly string[] {
+  return [`address ${institutionId} ${networkOf(origin.address ?? '')}`];
 }
 
 /** Sign-in by passkey on the page of a request, in place of a password. A refused passkey shows the page again, with a new challenge. */
@@ -212,7 +265,7 @@ export async function signInWithPasskey(
 }
 
 /** Begins a new session in place of the browser's old one, so that none can be planted. */
-async function signedIn(
+export async function signedIn(
   deps: AuthDeps,
   { request, client, browser, member }: Way & { readonly member: ProvenMember },
 ): Promise<Step> {
@@ -318,6 +371,25 @@ export async function signInPage(
   const username = refused ?? request.loginHint;
   const passkeyOptions = requestOptions(relyingPartyOf(deps.issuer), page.challenge);
   return { kind: 'sign_in', ...page, username, isRefused: refused !== undefined, passkeyOptions, ...cookies };
+}
+
+interface HalfWay extends Way {
+  readonly browser: Browser & { readonly secret: string };
+  readonly half: HalfProvenMember;
+  readonly expiresAtMillis: number;
+  readonly isRefused?: boolean;
+}
+
+/** Asks for the code. The password is proven in its hidden field, so that no row waits for the code (ADR 41). */
+export async function codePage(deps: AuthDeps, way: HalfWay): Promise<Step> {
+  const { request, browser, half, expiresAtMillis, isRefused = false } = way;
+  const { cookies, ...page } = await pageOf(deps, way);
+  const { userKey, userId, userEpoch } = half;
+  const sealed = sealRequest(deps.vault, {
+    ...{ kind: 'code', request, expiresAtMillis, browser: browserHash(deps.vault, browser.secret) },
+    ...{ userKey: String(userKey), userId, userEpoch },
+  });
+  return { kind: 'code', ...page, request: sealed, isRefused, ...cookies };
 }
 
 async function consentPage(

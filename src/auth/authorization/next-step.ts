@@ -3,7 +3,10 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** The facts that decide how a request for authorization goes on. */
 export interface StepFacts {
-  readonly request: Pick<AuthorizationRequest, 'scopes' | 'prompts' | 'maxAgeSeconds' | 'wantsPasskey'>;
+  readonly request: Pick<
+    AuthorizationRequest,
+    'scopes' | 'prompts' | 'maxAgeSeconds' | 'wantsPasskey' | 'wantsTwoFactors'
+  >;
   /** An app of the institution itself needs no consent. */
   readonly isFirstParty: boolean;
   readonly session: { readonly authenticatedAt: Date; readonly methods: readonly string[] } | undefined;
@@ -28,6 +31,7 @@ function mustSignIn({ request, session, isFreshSignIn, now }: StepFacts): boolea
   if (isFreshSignIn) return false;
   if (request.prompts.includes('login') || request.prompts.includes('select_account')) return true;
   if (request.wantsPasskey === true && acrOf(session.methods) !== 'phr') return true;
+  if (request.wantsTwoFactors === true && acrOf(session.methods) === undefined) return true;
   const { maxAgeSeconds } = request;
   if (maxAgeSeconds === undefined) return false;
   return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000;

@@ -20,14 +20,32 @@ export type SealedRequest =
       /** For a passkey. */
       readonly challenge: string;
     }
-  | ({ readonly kind: 'security'; readonly expiresAtMillis: number } & SecurityPage);
+  | {
+      /** The page that asks for the code after the password. */
+      readonly kind: 'code';
+      readonly request: AuthorizationRequest;
+      readonly expiresAtMillis: number;
+      readonly browser: string;
+      /** A bigint in decimals. */
+      readonly userKey: string;
+      readonly userId: string;
+      readonly userEpoch: number;
+    }
+  | ({ readonly kind: 'security'; readonly expiresAtMillis: number } & SecurityPage)
+  | ({
+      /** The page on which a member sets up an authenticator app. The secret is stored once a code confirms it. */
+      readonly kind: 'authenticator';
+      readonly expiresAtMillis: number;
+      /** In base64url. */
+      readonly secret: string;
+    } & SecurityPage);
 
-/** The page on which a member manages passkeys. It belongs to one session. */
+/** The page on which a member manages passkeys and the second step. It belongs to one session. */
 export interface SecurityPage {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly sessionId: string;
-  /** For a new passkey. */
+  /** For a new passkey, and spent by each change that counts once. */
   readonly challenge: string;
 }
 

@@ -1,3 +1,4 @@
+import type { Acr } from '../../institutions/index.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { TokenSubject } from '../tokens/access-tokens.ts';
@@ -16,8 +17,8 @@ export type TokenHolder =
       readonly customerIds: readonly string[];
       /** The time at which the user proved their identity, in seconds; undefined if the provider does not state it. */
       readonly authTime?: number | undefined;
-      /** How they proved it: `phr` with a passkey. */
-      readonly acr?: 'phr' | undefined;
+      /** How they proved it; undefined for a password alone. */
+      readonly acr?: Acr | undefined;
       /** The provider that asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
       /** The family of a login that is renewed, and its next refresh token. */

@@ -1,17 +1,17 @@
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { Device } from '../sign-in/devices.ts';
 import { networkOf } from '../sign-in/network.ts';
-import { provePassword } from '../sign-in/prove-password.ts';
+import { type HalfProvenMember, provePassword } from '../sign-in/prove-password.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import type { Grant } from './grant.ts';
 
-/** RFC 6749 section 4.3. */
+/** RFC 6749 section 4.3. A member with an authenticator app signs in on our page only. */
 export const password: Grant = {
   grantType: 'password',
   authorize: async (deps, client, request, keyThumbprint) => {
     const { institutionId, clientId } = client;
-    const { provenAt, ...member } = await provePassword(deps, {
+    const proof = await provePassword(deps, {
       institutionId,
       clientId,
       username: request.require('username'),
@@ -20,9 +20,17 @@ export const password: Grant = {
       origin: request.origin,
       device: deviceOf(client, request, keyThumbprint),
     });
+    if (proof.kind === 'code_needed') throw secondFactorNeeded(proof.half);
+    const { provenAt, ...member } = proof.member;
     return { use: 'member', ...member, authTime: Math.floor(provenAt.getTime() / 1000) };
   },
 };
+
+/** The grant has no second step, and without it the code would protect nothing (ADR 63). */
+function secondFactorNeeded({ userId }: HalfProvenMember): OAuthError {
+  const description = 'This member signs in with a second step. Use the authorization code grant.';
+  return new OAuthError('invalid_grant', description, { reason: 'second_factor_needed', userId });
+}
 
 const longestDeviceId = 256;
 

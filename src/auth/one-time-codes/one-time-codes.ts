@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { base32 as encode, fromTyped, readableAlphabet } from '../../shared/text/base32.ts';
 import type { InstitutionId, Queryable } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Vault } from '../keys/vault.ts';
@@ -7,8 +8,6 @@ import type { Vault } from '../keys/vault.ts';
 export const maxTries = 5;
 const selectorBytes = 5;
 const secretBytes = 16;
-/** Crockford's base32: no I, L, O, U. */
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 interface OneTimeCode {
   /** Finds the row, which holds only a hash of the secret. */
@@ -23,9 +22,8 @@ function newCode(): OneTimeCode & { readonly code: string } {
   return { selector, secret, code: `${selector}-${secret}` };
 }
 
-/** Accepts either case, a missing dash, O for 0, and I or L for 1. */
 function readCode(code: string): OneTimeCode {
-  const plain = code.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+  const plain = fromTyped(code);
   const selectorLength = base32(Buffer.alloc(selectorBytes)).length;
   return { selector: plain.slice(0, selectorLength), secret: plain.slice(selectorLength) };
 }
@@ -78,8 +76,5 @@ export async function findCode<Row extends CodeRow>(
 }
 
 function base32(bytes: Uint8Array): string {
-  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  return (bits.match(/.{1,5}/g) ?? [])
-    .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
-    .join('');
+  return encode(bytes, readableAlphabet);
 }

@@ -1,5 +1,6 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { appendAudit, type Origin } from '../../events/index.ts';
+import type { Acr } from '../../institutions/index.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
@@ -30,8 +31,7 @@ interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
   readonly familyId?: string;
   /** Default: now. */
   readonly authenticatedAt?: Date;
-  /** `phr`: the member signed in with a passkey. */
-  readonly acr?: 'phr' | undefined;
+  readonly acr?: Acr | undefined;
   /** The family ends at the latest then. */
   readonly endsAt?: Date;
 }

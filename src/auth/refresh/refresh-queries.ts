@@ -1,3 +1,4 @@
+import type { Acr } from '../../institutions/index.ts';
 import { type Queryable, sql } from '../../storage/index.ts';
 
 /** A login that can be renewed, with all access tokens that came from it. */
@@ -18,8 +19,7 @@ export interface RefreshFamilyRow {
   readonly createdAt: Date;
   /** When the member proved who they are. */
   readonly authenticatedAt: Date;
-  /** `phr`: with a passkey. */
-  readonly acr: 'phr' | null;
+  readonly acr: Acr | null;
   /** The client is on, the user may sign in, and no token epoch has changed since the login. */
   readonly isPermitted: boolean;
   readonly customerIds: readonly string[];

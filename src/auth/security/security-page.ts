@@ -7,22 +7,29 @@ import {
   activeClient,
   type Parameters,
   parameterOf,
+  type SecurityOutcome,
   type Step,
   signInPage,
 } from '../authorization/authorize.ts';
-import { openRequest, type SecurityPage, sealRequest } from '../authorization/sealed-request.ts';
+import {
+  openRequest,
+  type SealedRequest,
+  type SecurityPage,
+  sealRequest,
+} from '../authorization/sealed-request.ts';
 import { narrowOwn } from '../consents/narrow-consent.ts';
 import type { AuthDeps } from '../deps.ts';
 import { deletePasskey, insertPasskey, selectPasskeys, spendChallenge } from '../passkeys/passkey-queries.ts';
 import { creationOptions, relyingPartyOf, userHandleOf } from '../passkeys/relying-party.ts';
 import { verifyEnrollment } from '../passkeys/verify-passkey.ts';
+import { selectAuthenticator } from '../second-factor/authenticator-queries.ts';
 import { type Browser, newSecret } from '../sessions/browser.ts';
 import { endOtherSessions, type SessionRow } from '../sessions/session-queries.ts';
 import { findSession } from '../sessions/sessions.ts';
 import { endAccess, readAccess, readAccesses } from './accesses.ts';
 
 export const securityPath = '/auth/v2/security';
-const pageMillis = 10 * 60_000;
+export const pageMillis = 10 * 60_000;
 /** A change needs a sign-in of the last minutes, so that a device left open adds no passkey (ASVS 5.0, 7.5.1). */
 const recentMillis = 10 * 60_000;
 const mostPasskeys = 10;
@@ -132,35 +139,52 @@ export async function narrowConsentOnPage(
   });
 }
 
-type Place = Pick<SecurityPage, 'institutionId' | 'clientId'>;
-type Outcome = 'added' | 'removed' | 'ended' | 'narrowed' | 'ended_before' | 'refused';
+export type Place = Pick<SecurityPage, 'institutionId' | 'clientId'>;
 
-/** Runs the change of a page if its session goes on in this browser and is recent; otherwise the member signs in first. */
-async function change(
+/** Runs a change, and shows the page again with its outcome. */
+export async function change(
   deps: AuthDeps,
   text: string,
   browser: Browser,
-  act: (facts: { readonly page: SecurityPage; readonly session: SessionRow }) => Promise<Outcome>,
+  act: (facts: { readonly page: SecurityPage; readonly session: SessionRow }) => Promise<SecurityOutcome>,
 ): Promise<Step> {
-  const page = openRequest(deps.vault, text, { kind: 'security', nowMillis: deps.clock().getTime() });
-  if (page === undefined) throw new UnsafeRequestError('This page has expired. Open it again.');
-  const session = await findSession(deps, page.institutionId, browser);
-  if (session?.sessionId !== page.sessionId || !isRecent(deps, session)) {
-    return signInFirst(deps, page, browser);
-  }
-  return securityPage(deps, page, { session, outcome: await act({ page, session }) });
+  return onPage(deps, { kind: 'security', text, browser }, async ({ page, session }) =>
+    securityPage(deps, page, { session, outcome: await act({ page, session }) }),
+  );
 }
 
-async function securityPage(
+type MemberPage = Extract<SealedRequest, { kind: 'security' | 'authenticator' }>;
+
+/** Opens a page of the member if its session goes on in this browser and is recent; otherwise the member signs in first. Throws UnsafeRequestError. */
+export async function onPage<Kind extends MemberPage['kind']>(
+  deps: AuthDeps,
+  { kind, text, browser }: { readonly kind: Kind; readonly text: string; readonly browser: Browser },
+  work: (facts: {
+    readonly page: Extract<SealedRequest, { kind: Kind }>;
+    readonly session: SessionRow;
+  }) => Promise<Step>,
+): Promise<Step> {
+  const page = openRequest(deps.vault, text, { kind, nowMillis: deps.clock().getTime() });
+  if (page === undefined) throw new UnsafeRequestError('This page has expired. Open it again.');
+  const { institutionId, clientId, sessionId } = page as MemberPage;
+  const session = await findSession(deps, institutionId, browser);
+  if (session?.sessionId !== sessionId || !isRecent(deps, session)) {
+    return signInFirst(deps, { institutionId, clientId }, browser);
+  }
+  return work({ page, session });
+}
+
+export async function securityPage(
   deps: AuthDeps,
   { institutionId, clientId }: Place,
-  { session, outcome }: { readonly session: SessionRow; readonly outcome?: Outcome },
+  { session, outcome }: { readonly session: SessionRow; readonly outcome?: SecurityOutcome },
 ): Promise<Step> {
   const { sessionId, userKey, userId, username } = session;
   const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
   const institutionName = institution?.name ?? '';
   const passkeys = await deps.database.read(institutionId, (db) => selectPasskeys(db, userKey));
   const accesses = await readAccesses(deps, institutionId, session);
+  const authenticator = await deps.database.read(institutionId, (db) => selectAuthenticator(db, userKey));
   const challenge = newSecret();
   const expiresAtMillis = deps.clock().getTime() + pageMillis;
   const sealed = {
@@ -178,7 +202,14 @@ async function securityPage(
   });
   return {
     kind: 'security',
-    ...{ institutionName, passkeys, accesses, outcome, request: sealRequest(deps.vault, sealed) },
+    ...{
+      institutionName,
+      passkeys,
+      authenticator,
+      accesses,
+      outcome,
+      request: sealRequest(deps.vault, sealed),
+    },
     creationOptions: passkeys.length < mostPasskeys ? options : undefined,
   };
 }

@@ -3,6 +3,7 @@ import { admitLogin, type LoginRow, selectLogin } from '../../members/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { auditedNameHash } from '../clients/audited-name.ts';
 import type { AuthDeps } from '../deps.ts';
+import { hasAuthenticator } from '../second-factor/authenticator-queries.ts';
 import { OAuthError, type RefusalFacts } from '../tokens/oauth-error.ts';
 import { type Device, seeDevice } from './devices.ts';
 import { backoffKeyOf, countWrongPassword, signInRefusal } from './wrong-passwords.ts';
@@ -28,14 +29,26 @@ export interface ProvenMember extends Pick<LoginRow, 'userKey' | 'userId' | 'cus
   readonly methods: readonly string[];
 }
 
+/** A member whose password was right, and who has a second step to go. */
+export interface HalfProvenMember {
+  readonly userKey: bigint;
+  readonly userId: string;
+  /** Read together with the password. */
+  readonly userEpoch: number;
+}
+
+export type PasswordProof =
+  | { readonly kind: 'proven'; readonly member: ProvenMember }
+  | { readonly kind: 'code_needed'; readonly half: HalfProvenMember };
+
 /**
  * Checks a member's password. Each wrong one delays the next try of that username, known or not. Every fifth in a row locks
  * the user for a growing time. A source whose sign-ins mostly fail is slowed.
  *
  * An unknown user, a wrong password, and a locked and an inactive user get the same refusal after the same work: one read, one
- * hash, one statement with a durable commit. Throws OAuthError `invalid_grant` with the reason for the audit; Problem `overloaded`.
+ * hash, one statement with a durable commit. A second step shows only after the right password. Throws OAuthError `invalid_grant` with the reason for the audit; Problem `overloaded`.
  */
-export async function provePassword(deps: AuthDeps, attempt: PasswordAttempt): Promise<ProvenMember> {
+export async function provePassword(deps: AuthDeps, attempt: PasswordAttempt): Promise<PasswordProof> {
   const { institutionId, clientId, username, sources } = attempt;
   const backoffKey = backoffKeyOf(deps, institutionId, username);
   await deps.sprays.wait(sources);
@@ -43,7 +56,7 @@ export async function provePassword(deps: AuthDeps, attempt: PasswordAttempt): P
   return deps.logins.run(clientId, () => prove(deps, attempt, backoffKey));
 }
 
-async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: string): Promise<ProvenMember> {
+async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: string): Promise<PasswordProof> {
   const { institutionId, clientId, origin, sources } = attempt;
   const user = await deps.database.read(institutionId, (db) => selectLogin(db, attempt.username));
   const isRight = await deps.passwords.verify(user?.passwordHash ?? null, attempt.password);
@@ -51,13 +64,15 @@ async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: strin
   const reason = signInRefusal(user, isRight, deps.businessTime(institutionId, now));
   if (user !== undefined && reason === undefined) {
     const passwordHash = await deps.passwords.upgrade(user.passwordHash, attempt.password);
-    if (!(await admit(deps, user, { attempt, passwordHash, now }))) {
-      throw wrongCredentials({ reason: 'changed_meanwhile', userId: user.userId });
-    }
-    deps.loginBackoff.succeeded(backoffKey);
-    deps.sprays.succeeded(sources, user.userKey);
+    const admitted = await admit(deps, user, { attempt, passwordHash, now });
     const { userId, userKey, tokenEpoch: userEpoch, customerIds } = user;
-    return { userId, userKey, userEpoch, customerIds, provenAt: now, methods: ['pwd'] };
+    if (admitted === undefined) throw wrongCredentials({ reason: 'changed_meanwhile', userId });
+    // Failures are forgotten after the second step.
+    if (admitted === 'code_needed') return { kind: admitted, half: { userKey, userId, userEpoch } };
+    deps.loginBackoff.succeeded(backoffKey);
+    deps.sprays.succeeded(sources, userKey);
+    const member = { userId, userKey, userEpoch, customerIds, provenAt: now, methods: ['pwd'] };
+    return { kind: 'proven', member };
   }
 
   deps.loginBackoff.failed(backoffKey);
@@ -71,7 +86,7 @@ async function prove(deps: AuthDeps, attempt: PasswordAttempt, backoffKey: strin
   );
 }
 
-/** False if the user was locked, deactivated or given another password during the hash. */
+/** Undefined if the user was locked, deactivated or given another password during the hash. */
 function admit(
   deps: AuthDeps,
   user: LoginRow,
@@ -84,14 +99,20 @@ function admit(
     readonly passwordHash: string | null;
     readonly now: Date;
   },
-): Promise<boolean> {
+): Promise<PasswordProof['kind'] | undefined> {
   const businessNow = deps.businessTime(institutionId, now);
   return deps.database.transaction(institutionId, async (tx) => {
-    if (!(await admitLogin(tx, user, { now: businessNow, passwordHash }))) return false;
-    await seeDevice(tx, deps, { userKey: user.userKey, device, clientId, at: now });
-    const entry = { action: 'login', outcome: 'succeeded', reason: 'password' } as const;
-    await appendAudit(tx, { ...entry, origin, clientId, userId: user.userId }, now);
-    return true;
+    const { userKey, userId } = user;
+    const isHalf = await hasAuthenticator(tx, userKey);
+    if (!(await admitLogin(tx, user, { now: businessNow, passwordHash, isHalf }))) return undefined;
+    const facts = { outcome: 'succeeded', origin, clientId, userId } as const;
+    if (isHalf) {
+      await appendAudit(tx, { ...facts, action: 'user.password_proven' }, now);
+      return 'code_needed';
+    }
+    await seeDevice(tx, deps, { userKey, device, clientId, at: now });
+    await appendAudit(tx, { ...facts, action: 'login', reason: 'password' }, now);
+    return 'proven';
   });
 }
 

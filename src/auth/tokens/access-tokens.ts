@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { PresentedToken } from '../../institutions/index.ts';
+import { type Acr, isAcr, type PresentedToken } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId } from '../../storage/index.ts';
 import { signJwt } from '../keys/sign-jwt.ts';
@@ -15,8 +15,8 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
   readonly use: 'client' | 'member';
   /** The time at which the user proved their identity, in seconds (RFC 9068 section 2.2.1); undefined if unknown. */
   readonly authTime?: number | undefined;
-  /** How the user proved it (RFC 9470 section 6); undefined for a password. */
-  readonly acr?: 'phr' | undefined;
+  /** How the user proved it (RFC 9470 section 6); undefined for a password alone. */
+  readonly acr?: Acr | undefined;
   /** The key that the token is bound to (RFC 9449 section 6.1); undefined for a bearer token. */
   readonly keyThumbprint?: string | undefined;
   /** Informative. Authority is read from the database at each request. */
@@ -161,7 +161,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     ...(sid !== undefined && { familyId: sid }),
     ...(consentId !== undefined && { consentId }),
     ...(authTime !== undefined && { authTime }),
-    ...(acr === 'phr' && { acr }),
+    ...(isAcr(acr) && { acr }),
     ...(keyThumbprint !== undefined && { keyThumbprint }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };

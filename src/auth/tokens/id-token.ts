@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
+import { type Acr, multiFactor } from '../../institutions/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { signJwt } from '../keys/sign-jwt.ts';
 
@@ -40,9 +41,13 @@ function hashOf(accessToken: string): string {
   return hash('sha256', accessToken, 'buffer').subarray(0, 16).toString('base64url');
 }
 
-/** `phr`: no other site can use the proof (OpenID Connect Extended Authentication Profile ACR Values 1.0). A password reaches no class. */
-export function acrOf(methods: readonly string[]): 'phr' | undefined {
-  return methods.includes('hwk') || methods.includes('swk') ? 'phr' : undefined;
+/**
+ * `phr`: no other site can use the proof (OpenID Connect Extended Authentication Profile ACR Values 1.0). A code can be phished with its
+ * password, so both reach a class of their own. A password alone reaches none.
+ */
+export function acrOf(methods: readonly string[]): Acr | undefined {
+  if (methods.includes('hwk') || methods.includes('swk')) return 'phr';
+  return methods.includes('mfa') ? multiFactor : undefined;
 }
 
 /** The member and the client of an ID token of ours, also of an expired one: it only hints at the member who leaves. */

@@ -1,3 +1,4 @@
+import type { Acr } from '../../institutions/index.ts';
 import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
@@ -26,7 +27,7 @@ export type Introspection =
       readonly token_use: 'client' | 'member';
       /** RFC 9470 section 6.2. */
       readonly auth_time?: number;
-      readonly acr?: 'phr';
+      readonly acr?: Acr;
     };
 
 const inactive: Introspection = { active: false };

@@ -1,3 +1,4 @@
+import { multiFactor } from '../../institutions/index.ts';
 import { prompts } from '../authorization/authorization-request.ts';
 import { assertionAlgorithms } from '../clients/client-assertion.ts';
 import { proofAlgorithms } from '../dpop/proof.ts';
@@ -74,7 +75,7 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     // Those of pushed requests only.
     request_uri_parameter_supported: false,
     claims_parameter_supported: false,
-    acr_values_supported: ['phr'],
+    acr_values_supported: ['phr', multiFactor],
     claims_supported: claims,
     // A sub is the same for every client.
     subject_types_supported: ['public'],

@@ -8,6 +8,7 @@ import {
 import type { InstitutionId } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Services } from '../services.ts';
+import { authenticatorView, codeView, recoveryCodesView } from './second-factor-views.ts';
 import { texts } from './texts.ts';
 import {
   activationView,
@@ -88,6 +89,21 @@ export const browserRoutes: readonly BrowserRoute[] = [
     },
   },
   {
+    method: 'POST',
+    path: paths.codeSignIn,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const [request = '', code, recoveryCode] = ['request', 'code', 'recovery'].map((name) =>
+        fieldOf(sent, name),
+      );
+      const typed =
+        code === undefined
+          ? ({ kind: 'recovery_code', text: recoveryCode ?? '' } as const)
+          : ({ kind: 'code', text: code } as const);
+      return responseOf(await services.signIn.signInWithCode({ request, typed }, sent.browser));
+    },
+  },
+  {
     // The sign-in page sends the request alone, and gets the form.
     method: 'POST',
     path: paths.forgotten,
@@ -134,6 +150,28 @@ export const browserRoutes: readonly BrowserRoute[] = [
       const request = fieldOf(sent, 'request') ?? '';
       const passkeyId = fieldOf(sent, 'passkey') ?? '';
       return responseOf(await services.signIn.removePasskey({ request, passkeyId }, sent.browser));
+    },
+  },
+  ...(['beginAuthenticator', 'removeAuthenticator', 'renewRecoveryCodes'] as const).map(
+    (name): BrowserRoute => ({
+      method: 'POST',
+      path: paths[name],
+      handle: async (services, sent) => {
+        refuseForeignForm(sent);
+        const request = fieldOf(sent, 'request') ?? '';
+        return responseOf(await services.signIn[name]({ request }, sent.browser));
+      },
+    }),
+  ),
+  {
+    method: 'POST',
+    path: paths.confirmAuthenticator,
+    handle: async (services, sent) => {
+      refuseForeignForm(sent);
+      const [request = '', code = '', name = ''] = ['request', 'code', 'name'].map((field) =>
+        fieldOf(sent, field),
+      );
+      return responseOf(await services.signIn.confirmAuthenticator({ request, code, name }, sent.browser));
     },
   },
   {
@@ -247,10 +285,24 @@ function passkeyOf(sent: BrowserRequest) {
 }
 
 function viewOf(step: Exclude<Step, { kind: 'redirect' }>): View {
-  if (step.kind === 'sign_in') return signInView(step);
-  if (step.kind === 'activation') return activationView(step);
-  if (step.kind === 'forgotten') return forgottenView(step);
-  return step.kind === 'consent' ? consentView(step) : securityView(step);
+  switch (step.kind) {
+    case 'sign_in':
+      return signInView(step);
+    case 'code':
+      return codeView(step);
+    case 'activation':
+      return activationView(step);
+    case 'forgotten':
+      return forgottenView(step);
+    case 'consent':
+      return consentView(step);
+    case 'security':
+      return securityView(step);
+    case 'authenticator':
+      return authenticatorView(step);
+    case 'recovery_codes':
+      return recoveryCodesView(step);
+  }
 }
 
 function responseOf(step: Step): BrowserResponse {

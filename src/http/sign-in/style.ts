@@ -43,7 +43,7 @@ button {
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.6rem;
 }
 button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent; }
-:is(button, input, summary):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+:is(button, input, summary, a):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
 li { padding: 0.15rem 0; }
 .alert { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; color: var(--error); background: var(--error-page); border-radius: 0.6rem; }
@@ -62,6 +62,11 @@ a { color: var(--accent); }
 p.leave { margin-top: 1.25rem; }
 .note { color: var(--soft); font-size: 0.9rem; margin-top: 1.25rem; }
 label + .note { margin: 0 0 0.35rem; }
+.qr { display: block; width: 100%; max-width: 15rem; margin: 1rem auto; border-radius: 0.6rem; }
+code { font: 0.95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
+.codes { padding-left: 1.8rem; }
+details { margin-top: 1.25rem; }
+summary { min-height: 2.75rem; padding: 0.6rem 0; color: var(--accent); font-weight: 600; cursor: pointer; }
 .aside p { margin-top: 0.5rem; color: var(--soft); }
 button.link {
   width: auto; min-height: 2.75rem; margin: 0; padding: 0; color: var(--accent); background: none; border: 0;

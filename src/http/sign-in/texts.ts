@@ -16,6 +16,39 @@ export const texts = {
     refused:
       'The username, the password or the passkey is wrong, or this login is locked for now. Check and try again.',
   },
+  code: {
+    title: 'Enter your code',
+    lead: (institution: string) =>
+      `Open your authenticator app, and enter the six digits for ${institution}.`,
+    code: 'Code',
+    submit: 'Continue',
+    recoverySummary: 'Use a recovery code',
+    recoveryCode: 'Recovery code',
+    refused:
+      'The code is wrong or was used before, or this login is locked for now. Wait for the next code and try again.',
+    lost: (institution: string) => `Without the app and the recovery codes, ask ${institution} for help.`,
+  },
+  authenticator: {
+    title: 'Set up an authenticator app',
+    lead: 'From then on a sign-in with your password also needs a code of the app. A passkey needs none.',
+    scan: 'Scan this with the app, or open it on this device.',
+    picture: 'QR code for the authenticator app',
+    open: 'Open the app',
+    type: 'Or type this key into the app:',
+    code: 'Code of the app',
+    name: 'Name',
+    defaultName: 'My phone',
+    submit: 'Confirm',
+    refused: 'The code is wrong, or the name is empty or too long. Wait for the next code and try again.',
+  },
+  recoveryCodes: {
+    title: 'Your recovery codes',
+    first: 'The app is set up. Keep these codes where you find them without your phone.',
+    anew: 'The codes of before are void. Keep these where you find them without your phone.',
+    about: 'Each signs you in once in place of the app. They are not shown again.',
+    list: 'Recovery codes',
+    back: 'I have kept them',
+  },
   activation: {
     title: 'Activate your access',
     lead: (institution: string) =>
@@ -63,6 +96,13 @@ export const texts = {
     added: (day: string) => `added ${day}`,
     used: (day: string) => `last used ${day}`,
     unused: 'not used yet',
+    authenticator: 'Your authenticator app',
+    aboutAuthenticator:
+      'With an app that shows codes, your password alone is not enough to sign in. A passkey is safer still: no other site can use it.',
+    setUp: 'Set up an authenticator app',
+    recoveryCodes: 'Recovery codes',
+    codesLeft: (count: number) => `${count} of 10 left`,
+    renew: 'Make new ones',
     browsers: 'Where you are signed in',
     thisBrowser: 'this browser',
     unknownDevice: 'A browser',
@@ -90,6 +130,7 @@ export const texts = {
       ended_before: 'It had ended before.',
       added: 'The passkey was added. Use it the next time that you sign in.',
       removed: 'The passkey was removed, and you are signed out in other browsers.',
+      authenticator_removed: 'The authenticator app was removed, and you are signed out in other browsers.',
       refused: 'That did not work. Nothing was changed.',
     },
   },

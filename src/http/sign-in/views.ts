@@ -19,11 +19,16 @@ export const paths = {
   authorize: '/auth/v2/authorize',
   signIn: '/auth/v2/sign-in',
   passkeySignIn: '/auth/v2/sign-in/passkey',
+  codeSignIn: '/auth/v2/sign-in/code',
   activate: '/auth/v2/activate',
   forgotten: '/auth/v2/forgotten',
   security: securityPath,
   addPasskey: '/auth/v2/security/passkeys',
   removePasskey: '/auth/v2/security/passkeys/remove',
+  beginAuthenticator: '/auth/v2/security/authenticator',
+  confirmAuthenticator: '/auth/v2/security/authenticator/confirm',
+  removeAuthenticator: '/auth/v2/security/authenticator/remove',
+  renewRecoveryCodes: '/auth/v2/security/recovery-codes',
   endAccess: '/auth/v2/security/end',
   narrowConsent: '/auth/v2/security/narrow',
   consent: '/auth/v2/consent',
@@ -125,7 +130,7 @@ export function forgottenView(step: Extract<Step, { kind: 'forgotten' }>): View 
 }
 
 /** On each page of a signed-in member. The page behind it asks first. */
-const signOutLink = html`<p class="leave"><a href="${paths.logout}">${texts.signOut.submit}</a></p>`;
+export const signOutLink = html`<p class="leave"><a href="${paths.logout}">${texts.signOut.submit}</a></p>`;
 
 export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
   const { consent, scopes } = texts;
@@ -210,10 +215,36 @@ ${
 </form>
 <noscript><p class="note">${security.needsScript}</p></noscript>`
 }
+${authenticatorPart(step)}
 ${accessParts(step.accesses, request)}
 ${signOutLink}`;
   const title = `${security.title} · ${step.institutionName}`;
   return { ...page(title, body, { hasScript: true }), status: outcome === 'refused' ? 422 : 200 };
+}
+
+function authenticatorPart({ authenticator, request }: Extract<Step, { kind: 'security' }>): Html {
+  const { security } = texts;
+  if (authenticator === undefined) {
+    return html`<h2>${security.authenticator}</h2>
+<p>${security.aboutAuthenticator}</p>
+<form method="post" action="${paths.beginAuthenticator}">
+<input type="hidden" name="request" value="${request}">
+<button class="quiet">${security.setUp}</button>
+</form>`;
+  }
+  const { name, createdAt, lastUsedAt, recoveryCodes } = authenticator;
+  const used = lastUsedAt === null ? security.unused : security.used(dayOf(lastUsedAt));
+  return html`<h2>${security.authenticator}</h2>
+<ul class="rows"><li><form method="post" action="${paths.removeAuthenticator}">
+<p><strong id="n-authenticator">${name}</strong><br><span class="note">${security.added(dayOf(createdAt))} · ${used}</span></p>
+<input type="hidden" name="request" value="${request}">
+<button class="quiet" aria-describedby="n-authenticator">${security.remove}</button>
+</form></li>
+<li><form method="post" action="${paths.renewRecoveryCodes}">
+<p><strong id="n-codes">${security.recoveryCodes}</strong><br><span class="note">${security.codesLeft(recoveryCodes)}</span></p>
+<input type="hidden" name="request" value="${request}">
+<button class="quiet" aria-describedby="n-codes">${security.renew}</button>
+</form></li></ul>`;
 }
 
 function accessParts({ browsers, apps, consents, signIns }: Accesses, request: string): Html {
@@ -377,7 +408,7 @@ export function refusedView(status: number, reason: string): View {
   return { ...page(refused.title, body), status };
 }
 
-function page(
+export function page(
   title: string,
   body: Html,
   { hasScript = false, language = texts.language as string } = {},

@@ -1,4 +1,4 @@
-import { eraseCodes, eraseDevices, erasePasskeys } from '../../auth/index.ts';
+import { deleteAuthenticator, eraseCodes, eraseDevices, erasePasskeys } from '../../auth/index.ts';
 import {
   type AuditRetention,
   appendAudit,
@@ -76,6 +76,7 @@ async function eraseLogin(tx: Transaction, userKey: bigint): Promise<number> {
   await eraseUser(tx, userKey);
   await eraseCodes(tx, userKey);
   await erasePasskeys(tx, userKey);
+  await deleteAuthenticator(tx, userKey);
   await eraseDevices(tx, userKey);
   return eraseMemberEvents(tx, userKey);
 }

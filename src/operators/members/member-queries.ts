@@ -21,16 +21,20 @@ export interface PersonRow {
   readonly lockedUntil: Date | null;
   readonly failedLogins: number | null;
   readonly activationCodeUntil: Date | null;
+  /** Since when sign-in by password needs a code; null: it does not. */
+  readonly secondFactorSince: Date | null;
 }
 
 const person = sql(
   'operators_person',
   `select p.person_key, p.person_id, p.first_name, p.last_name, p.email, p.phone_number, p.birth_date, p.self_declared,
           u.user_key, u.user_id, u.username, u.email as user_email, u.verified_email, u.created_at, u.active,
-          u.locked_by_operator, u.locked_until, u.failed_logins, a.expires_at as activation_code_until
+          u.locked_by_operator, u.locked_until, u.failed_logins, a.expires_at as activation_code_until,
+          o.created_at as second_factor_since
    from persons p
    left join users u on u.institution_id = $1 and u.person_key = p.person_key
    left join activations a on a.institution_id = $1 and a.user_key = u.user_key
+   left join authenticators o on o.institution_id = $1 and o.user_key = u.user_key
    where p.institution_id = $1 and p.person_id = $2`,
 );
 

@@ -59,6 +59,8 @@ interface ShownLogin {
   readonly failedLogins: number;
   /** End of an activation code that was issued and not used. */
   readonly activationCodeUntil: Date | null;
+  /** Since when sign-in by password needs a code of an authenticator app; null: it does not. */
+  readonly secondFactorSince: Date | null;
 }
 
 type Shown =
@@ -123,6 +125,7 @@ function loginOf(row: PersonRow, now: Date): ShownLogin | null {
     lockedUntil: row.lockedUntil !== null && row.lockedUntil > now ? row.lockedUntil : null,
     failedLogins: row.failedLogins ?? 0,
     activationCodeUntil: row.activationCodeUntil,
+    secondFactorSince: row.secondFactorSince,
   };
 }
 

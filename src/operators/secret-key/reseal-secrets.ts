@@ -1,4 +1,11 @@
-import { activationCode, emailCode, resealKeys, type Vault } from '../../auth/index.ts';
+import {
+  activationCode,
+  emailCode,
+  firstSecretPlace,
+  resealAuthenticators,
+  resealKeys,
+  type Vault,
+} from '../../auth/index.ts';
 import { appendAudit, type Origin, resealAuditKeys, wholeService } from '../../events/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
 import { resealScreeningSecrets } from '../../screening/index.ts';
@@ -8,7 +15,7 @@ import { resealProviderSecret } from '../provider/reseal-provider-secret.ts';
 import { selectPendingCodes } from './code-queries.ts';
 
 export interface SealedSecrets {
-  /** Keys of the service, of webhooks, of screening and of operators' providers that were sealed under SECRET_KEY_OTHER. */
+  /** Keys of the service, of webhooks, of screening, of operators' providers and of authenticator apps that were sealed under SECRET_KEY_OTHER. */
   readonly keys: number;
   /** Those of institutions that neither key opens, since a SECRET_KEY was lost. */
   readonly lost: number;
@@ -53,8 +60,11 @@ async function walkSecrets(deps: ResealDeps, origin: Origin | undefined): Promis
     const walked = await walkWebhookKeys(deps, institutionId, origin);
     const screened = await walkScreening(deps, institutionId, origin);
     const provided = await walkProvider(deps, institutionId, origin);
-    keys += walked.resealed + screened.resealed + provided.resealed;
-    lost += walked.lost + screened.lost + provided.lost;
+    const apps = await walkAuthenticators(deps, institutionId, origin);
+    for (const one of [walked, screened, provided, apps]) {
+      keys += one.resealed;
+      lost += one.lost;
+    }
     const until = await lastOtherCode(deps, institutionId);
     if (until !== undefined && (codesUntil === undefined || until > codesUntil)) codesUntil = until;
   }
@@ -88,6 +98,30 @@ async function walkWebhookKeys(
       if (write && walked.resealed > 0) {
         const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
         await appendAudit(tx, { ...entry, after: { webhookKeys: walked.resealed } }, clock());
+      }
+      return walked;
+    });
+    count.resealed += batch.resealed;
+    count.lost += batch.lost;
+    after = batch.after;
+  }
+  return count;
+}
+
+async function walkAuthenticators(
+  { database, vault, clock }: ResealDeps,
+  institutionId: InstitutionId,
+  origin: Origin | undefined,
+): Promise<{ readonly resealed: number; readonly lost: number }> {
+  const write = origin !== undefined;
+  const count = { resealed: 0, lost: 0 };
+  for (let after: bigint | undefined = firstSecretPlace; after !== undefined; ) {
+    const place: bigint = after;
+    const batch = await within({ database, institutionId, write }, async (tx) => {
+      const walked = await resealAuthenticators(tx, vault, { after: place, write });
+      if (write && walked.resealed > 0) {
+        const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
+        await appendAudit(tx, { ...entry, after: { authenticators: walked.resealed } }, clock());
       }
       return walked;
     });

@@ -45,6 +45,7 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
         ['e-mail', login && `${login.email}${login.emailVerified ? '' : ' (not verified)'}`],
         ['registered', login?.registeredAt],
         ['activation code until', login?.activationCodeUntil],
+        ['authenticator app since', login?.secondFactorSince],
       ],
       parts: [
         {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { endConsentByOperator, endSessions, setStanding } from '../../../auth/index.ts';
+import { endConsentByOperator, endSessions, removeSecondFactor, setStanding } from '../../../auth/index.ts';
 import { readReason } from '../../arguments.ts';
 import { CommandError, type InstitutionOptions, onInstitution, say } from '../../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
@@ -43,6 +43,7 @@ export function standingCommands(): Command[] {
     ...Object.entries(standings).map(([name, one]) => standingCommand(name, one)),
     endSessionsCommand(),
     endConsentCommand(),
+    removeSecondFactorCommand(),
   ];
 }
 
@@ -92,6 +93,26 @@ function endConsentCommand(): Command {
       if (ended === undefined)
         throw new CommandError('There is no such consent. `sharedraft member show` lists them.');
       say(ended ? `Consent ${consentId} has ended.` : `Consent ${consentId} had ended. Nothing was changed.`);
+    },
+  );
+}
+
+function removeSecondFactorCommand(): Command {
+  return onInstitution(
+    withReason(
+      new Command('remove-second-factor').description(
+        'remove the authenticator app and the recovery codes of a member who lost both, after a proof of the person',
+      ),
+    ).addOption(yesOption()),
+    async ({ auth, institutionId, origin }, { reason, ...options }: Options, name: string) => {
+      await confirm(`${name} then signs in with the password alone.`, options);
+      const removed = await removeSecondFactor(auth, institutionId, { name, statedReason: reason, origin });
+      if (removed === 'no_such_user') throw noSuchUser();
+      say(
+        removed === 'unchanged'
+          ? `${name} has no authenticator app. Nothing was changed.`
+          : `${name} signs in with the password alone.`,
+      );
     },
   );
 }

@@ -1,5 +1,11 @@
 import * as Type from 'typebox/type';
-import { endConsentByOperator, endSessions, reissueActivation, setStanding } from '../../../auth/index.ts';
+import {
+  endConsentByOperator,
+  endSessions,
+  reissueActivation,
+  removeSecondFactor,
+  setStanding,
+} from '../../../auth/index.ts';
 import {
   eraseMember,
   findMembers,
@@ -134,6 +140,20 @@ export const memberOperations: readonly OperatorOperation[] = [
       const act = { name: params.userId, statedReason: body.reason, origin };
       const issued = await reissueActivation(auth, institutionId, act);
       return issued && { code: issued.code, expiresAt: issued.expiresAt };
+    },
+  }),
+  operatorOperation({
+    operationId: 'removeSecondFactor',
+    method: 'POST',
+    path: '/users/{userId}/remove-second-factor',
+    right: 'members:serve',
+    summary: "Remove a member's authenticator app and recovery codes, after a proof of the person.",
+    body: withReason,
+    response: Changed,
+    async handle({ auth }, { institutionId, params, body, origin }) {
+      const act = { name: params.userId, statedReason: body.reason, origin };
+      const removed = await removeSecondFactor(auth, institutionId, act);
+      return removed === 'no_such_user' ? undefined : { changed: removed === 'changed' };
     },
   }),
   operatorOperation({

@@ -32,7 +32,9 @@ export const TokenIntrospection = Type.Object({
   institution_id: Type.Optional(Type.Integer()),
   token_use: parameter('`client` or `member`.'),
   auth_time: seconds('Time of the member’s login, if known. Seconds since 1970.'),
-  acr: parameter('`phr`: the member signed in with a passkey (RFC 9470).'),
+  acr: parameter(
+    '`phr`: the member signed in with a passkey; `http://schemas.openid.net/pape/policies/2007/06/multi-factor`: with a password and a code (RFC 9470).',
+  ),
 });
 
 export const introspectToken = operation({

@@ -1,10 +1,9 @@
-import type { Institution } from '../../../institutions/index.ts';
+import type { Acr, Institution } from '../../../institutions/index.ts';
 
 /** The sign-in behind a member's order, when its age was checked. */
 export interface OrderSignIn {
   readonly signedInAt: Date;
-  /** `phr`: with a passkey. */
-  readonly acr: 'phr' | null;
+  readonly acr: Acr | null;
   readonly checkedAt: Date;
 }
 
