@@ -17,7 +17,7 @@ export class TimeoutError extends ConnectionError {}
 /** A webhook whose signature or time is wrong. */
 export class WebhookVerificationError extends SharedraftError {}
 
-/** A problem document (RFC 9457), or an error of the token endpoint (RFC 6749). */
+/** A problem document (RFC 9457), an error of the token endpoint (RFC 6749), or one of FDX. */
 export interface ProblemBody {
   readonly code?: ProblemCode;
   readonly title?: string;
@@ -25,6 +25,7 @@ export interface ProblemBody {
   readonly errors?: readonly InvalidPart[];
   readonly error?: string;
   readonly error_description?: string;
+  readonly debugMessage?: string;
   readonly [member: string]: unknown;
 }
 
@@ -42,8 +43,10 @@ export class ApiError extends SharedraftError {
   readonly problem: ProblemBody;
 
   constructor(status: number, headers: Headers, problem: ProblemBody) {
-    const code = problem.code ?? problem.error ?? `http_${status}`;
-    const detail = problem.detail ?? problem.error_description ?? problem.title;
+    // An error of FDX has a number for its code, and ours in front of the text for developers.
+    const [, fdxCode, fdxDetail] = /^(\w+): (.*)$/s.exec(problem.debugMessage ?? '') ?? [];
+    const code = fdxCode ?? problem.code ?? problem.error ?? `http_${status}`;
+    const detail = fdxDetail ?? problem.detail ?? problem.error_description ?? problem.title;
     const parts = (problem.errors ?? []).map((part) => `${part.pointer}: ${part.detail}`);
     super([detail === undefined ? code : `${code}: ${detail}`, ...parts].join(' '));
     this.status = status;

@@ -858,6 +858,123 @@ export interface WebhookDelivery {
   nextAttemptAt?: string | undefined;
 }
 
+/** The person who consented. */
+export interface FdxCustomer {
+  /** The user, forever. The `sub` of ID tokens. */
+  customerId: string;
+  name: FdxCustomerName;
+  email: readonly string[];
+  telephones: readonly FdxTelephone[];
+}
+
+/** The name of a person. */
+export interface FdxCustomerName {
+  first: string;
+  last: string;
+}
+
+/** A telephone number of the customer. */
+export interface FdxTelephone {
+  /** The purpose. New values may be added. */
+  type: 'HOME' | 'BUSINESS' | 'PERSONAL' | (string & {});
+  /** E.164, with the country. */
+  number: string;
+  /** Of a mobile phone. New values may be added. */
+  network?: 'CELLULAR' | (string & {}) | undefined;
+}
+
+/** The accounts that the consent covers. */
+export interface FdxAccounts {
+  accounts: readonly FdxAccount[];
+}
+
+/** An account; a descriptor has no balances. */
+export interface FdxAccount {
+  /** The category of the account. New values may be added. */
+  accountCategory: 'DEPOSIT_ACCOUNT' | 'LOAN_ACCOUNT' | 'LOC_ACCOUNT' | 'INVESTMENT_ACCOUNT' | (string & {});
+  /** Unique identifier of the account. */
+  accountId: string;
+  /** FDX’s type within the category, for example CHECKING. */
+  accountType: string;
+  /** The last four characters of the account number. */
+  accountNumberDisplay: string;
+  /** For people. */
+  productName: string;
+  /** CLOSED takes precedence over DELINQUENT. New values may be added. */
+  status: 'OPEN' | 'CLOSED' | 'DELINQUENT' | (string & {});
+  currency: FdxCurrency;
+  /** While the core that keeps the books is away: the time that the balances are true for. */
+  balanceAsOf?: string | undefined;
+  /** DEPOSIT_ACCOUNT: the posted balance. LOC_ACCOUNT: the amount owed. */
+  currentBalance?: Decimal | undefined;
+  /** DEPOSIT_ACCOUNT: the posted balance less holds. */
+  availableBalance?: Decimal | undefined;
+  /** LOAN_ACCOUNT: the principal owed. */
+  principalBalance?: Decimal | undefined;
+  /** LOC_ACCOUNT: the unused part of the line. */
+  availableCredit?: Decimal | undefined;
+  /** INVESTMENT_ACCOUNT: the posted balance. */
+  currentValue?: Decimal | undefined;
+  /** INVESTMENT_ACCOUNT: the posted balance less holds. */
+  availableCashBalance?: Decimal | undefined;
+}
+
+/** A currency. */
+export interface FdxCurrency {
+  /** ISO 4217. */
+  currencyCode: string;
+}
+
+/** A page of transactions. */
+export interface FdxTransactions {
+  page?: FdxPage | undefined;
+  transactions: readonly FdxTransaction[];
+}
+
+/** A transaction of an account. */
+export interface FdxTransaction {
+  /** The category of the account. New values may be added. */
+  accountCategory: 'DEPOSIT_ACCOUNT' | 'LOAN_ACCOUNT' | 'LOC_ACCOUNT' | 'INVESTMENT_ACCOUNT' | (string & {});
+  /** Unique on its account. A transfer keeps it from pending to posted. */
+  transactionId: string;
+  /** Time of posting; while pending, time of the order. */
+  transactionTimestamp: string;
+  /** Missing while pending. */
+  postedTimestamp?: string | undefined;
+  /** FDX’s type for loans, credit lines and investments. */
+  transactionType?: string | undefined;
+  /** For people. */
+  description: string;
+  /** Whether the account was credited or debited. New values may be added. */
+  debitCreditMemo: 'CREDIT' | 'DEBIT' | (string & {});
+  /** PENDING: held, not posted yet. New values may be added. */
+  status: 'PENDING' | 'POSTED' | (string & {});
+  /** In major units of the account’s currency, without a sign. */
+  amount: Decimal;
+  /** The kind of spending, as the core states it. */
+  category?: string | undefined;
+  /** DEPOSIT_ACCOUNT: the merchant or payee of a debit. */
+  payee?: string | undefined;
+  /** The number of a check. */
+  checkNumber?: number | undefined;
+}
+
+/** Missing on the last page. */
+export interface FdxPage {
+  /** The `offset` of the next page. */
+  nextOffset: string;
+}
+
+/** The error entity of FDX. */
+export interface FdxError {
+  /** FDX’s number: 401 invalid input, 500, 501 subsystem unavailable, 602 not authorized, 701 no such account, 702 invalid time, 703 invalid range. Other errors have the code of the service. */
+  code: string;
+  /** For people. */
+  message: string;
+  /** For developers: the code of the service (/problems), and the reason. */
+  debugMessage: string;
+}
+
 /** A transfer that the core must carry out. */
 export interface Instruction {
   /** The idempotency key at the core, for ever: the id of the transfer. */
@@ -1252,7 +1369,7 @@ export interface Problem {
 }
 
 /** For programs: the same as at the end of `type`. Handle an unknown code by `status`. New values may be added. */
-export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'too_many_requests' | 'act_refused' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_declined' | 'transfer_cancelled' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'institution_moving' | 'institution_elsewhere' | 'outcome_unknown' | (string & {});
+export type ProblemCode = 'malformed_json' | 'invalid_request' | 'path_not_found' | 'method_not_allowed' | 'not_acceptable' | 'body_too_large' | 'unsupported_media_type' | 'headers_too_large' | 'request_timeout' | 'missing_token' | 'invalid_token' | 'invalid_dpop_proof' | 'use_dpop_nonce' | 'insufficient_scope' | 'insufficient_user_authentication' | 'client_token_required' | 'member_token_required' | 'consent_required' | 'too_many_requests' | 'act_refused' | 'not_found' | 'member_not_found' | 'identity_mismatch' | 'registration_refused' | 'member_already_registered' | 'ambiguous_user_id' | 'activation_code_invalid' | 'email_code_invalid' | 'email_taken' | 'username_taken' | 'username_rejected' | 'password_rejected' | 'wrong_password' | 'too_many_endpoints' | 'rotation_under_way' | 'transfer_id_reused' | 'account_not_found' | 'same_account' | 'account_closed' | 'account_restricted' | 'currency_mismatch' | 'transfer_type_mismatch' | 'limit_exceeded' | 'exceeds_payoff' | 'exceeds_contribution_limit' | 'insufficient_funds' | 'core_unavailable' | 'transfer_declined' | 'transfer_cancelled' | 'transfer_expired' | 'core_rejected' | 'transfer_final' | 'transfer_with_core' | 'instruction_decided' | 'internal_error' | 'overloaded' | 'shutting_down' | 'database_unavailable' | 'institution_moving' | 'institution_elsewhere' | 'outcome_unknown' | (string & {});
 
 export interface InvalidPart {
   /** A JSON pointer into the body (RFC 6901), or the name of a parameter or header. */
@@ -1755,6 +1872,40 @@ export interface Operations {
       after?: string | undefined;
     };
     result: readonly WebhookDelivery[];
+  };
+  getFdxCustomer: {
+    result: FdxCustomer;
+  };
+  listFdxAccounts: {
+    query: {
+      /** `lightweight`, the default: descriptors. `details`: with balances. */
+      resultType?: 'lightweight' | 'details' | undefined;
+    };
+    result: FdxAccounts;
+  };
+  getFdxAccount: {
+    params: {
+      /** Unique identifier of the account. */
+      accountId: string;
+    };
+    result: FdxAccount;
+  };
+  listFdxTransactions: {
+    params: {
+      /** Unique identifier of the account. */
+      accountId: string;
+    };
+    query: {
+      /** The beginning, inclusive: a day of the institution’s calendar (2026-11-20), or a date-time (2026-11-20T15:04:05Z). */
+      startTime?: string | undefined;
+      /** The end, inclusive: a day of the institution’s calendar, or a date-time. */
+      endTime?: string | undefined;
+      /** At most so many on a page; 50 when left out. */
+      limit?: number | undefined;
+      /** The `nextOffset` of the page before, with the same times. */
+      offset?: string | undefined;
+    };
+    result: FdxTransactions;
   };
   livez: {
     result: ServiceStatus;

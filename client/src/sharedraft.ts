@@ -136,6 +136,7 @@ export class Sharedraft {
   readonly events: Events;
   readonly alerts: Alerts;
   readonly webhooks: Webhooks;
+  readonly aggregators: Aggregators;
   readonly tokens: Tokens;
   readonly service: Service;
 
@@ -148,6 +149,7 @@ export class Sharedraft {
     this.events = new Events(caller);
     this.alerts = new Alerts(caller);
     this.webhooks = new Webhooks(caller);
+    this.aggregators = new Aggregators(caller);
     this.tokens = new Tokens(caller);
     this.service = new Service(caller);
   }
@@ -406,6 +408,29 @@ class Webhooks extends Resource {
 }
 
 /** The token operations themselves, for callers that manage tokens on their own. */
+/** Reading by consent, aligned with FDX 6. Errors have the same codes as elsewhere. */
+class Aggregators extends Resource {
+  customer(options?: CallOptions) {
+    return this.caller.call('getFdxCustomer', {}, options);
+  }
+
+  async accounts(query: Query<'listFdxAccounts'> = {}, options?: CallOptions) {
+    return (await this.caller.call('listFdxAccounts', { query }, options)).accounts;
+  }
+
+  account(accountId: string, options?: CallOptions) {
+    return this.caller.call('getFdxAccount', { params: { accountId } }, options);
+  }
+
+  transactions(accountId: string, query: Query<'listFdxTransactions'> = {}, options?: CallOptions) {
+    return new Pages(async (offset) => {
+      const input = { params: { accountId }, query: { ...query, offset } };
+      const { transactions, page } = await this.caller.call('listFdxTransactions', input, options);
+      return { items: transactions, next: page?.nextOffset };
+    }, query.offset);
+  }
+}
+
 class Tokens extends Resource {
   issue(body: Body<'issueToken'>, options?: CallOptions) {
     return this.caller.call('issueToken', { body, isPublic: true }, options);

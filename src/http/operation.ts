@@ -1,7 +1,7 @@
 import type * as Type from 'typebox/type';
 import type { Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
-import type { Actor, ClientActor, MemberActor } from '../institutions/index.ts';
+import type { Actor, ClientActor, CoveredAccounts, MemberActor } from '../institutions/index.ts';
 import type { Basis } from '../memory/index.ts';
 import type { Problem, ProblemCode } from '../shared/problem.ts';
 import type { Rate } from './limits/rate-limit.ts';
@@ -13,6 +13,8 @@ interface ActorOf {
   readonly any: Actor;
   readonly client: ClientActor;
   readonly member: MemberActor;
+  /** A member's token that an app got by the member's consent. */
+  readonly consented: MemberActor & { readonly consent: CoveredAccounts };
 }
 export type TokenKind = keyof ActorOf;
 
@@ -117,6 +119,7 @@ interface Description<
     | 'Alerts'
     | 'Webhooks'
     | 'Core'
+    | 'Aggregators'
     | 'Service';
   readonly summary: string;
   readonly description: string;
@@ -160,6 +163,8 @@ interface Description<
   readonly remembers?: true;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
+  /** Errors have the shape of FDX, and each response the header `x-fapi-interaction-id`. */
+  readonly fdx?: true;
   handle(
     services: Services,
     input: Input<Type.Static<Params>, Type.Static<Query>, Type.Static<Body>, Token>,

@@ -1,3 +1,7 @@
+import { getFdxAccount } from './fdx/get-account.ts';
+import { getFdxCustomer } from './fdx/get-customer.ts';
+import { listFdxAccounts } from './fdx/list-accounts.ts';
+import { listFdxTransactions } from './fdx/list-transactions.ts';
 import type { Operation } from './operation.ts';
 import { getAccount } from './routes/accounts/get-account.ts';
 import { getBalances } from './routes/accounts/get-balances.ts';
@@ -122,6 +126,10 @@ export const operations: readonly Operation[] = [
   replayWebhook,
   listWebhookAttempts,
   listWebhookDeliveries,
+  getFdxCustomer,
+  listFdxAccounts,
+  getFdxAccount,
+  listFdxTransactions,
   livez,
   readyz,
   version,

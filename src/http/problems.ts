@@ -30,6 +30,7 @@ export const problemKinds: Readonly<Record<ProblemCode, ProblemKind>> = {
   insufficient_user_authentication: { status: 401, title: 'Insufficient user authentication' },
   client_token_required: { status: 403, title: 'Client token required' },
   member_token_required: { status: 403, title: 'Member token required' },
+  consent_required: { status: 403, title: 'Consent required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
   act_refused: { status: 409, title: 'Act refused' },
 

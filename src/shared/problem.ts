@@ -25,6 +25,7 @@ export type ProblemCode =
   | 'insufficient_user_authentication'
   | 'client_token_required'
   | 'member_token_required'
+  | 'consent_required'
   | 'too_many_requests'
   | 'act_refused'
   // the requested object

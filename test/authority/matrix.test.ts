@@ -106,6 +106,12 @@ const matrix: Readonly<Record<string, string>> = {
   getBreak: /*                 */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
   updateBreak: /*              */ `${dead}  404 403    403    403  ${ended}  404 403 403 403`,
 
+  // No token here stands on a consent; test/http/fdx.test.ts has those that do.
+  getFdxCustomer: /*           */ `${dead}  403 403    403    403  ${ended}  403 403 403 403`,
+  listFdxAccounts: /*          */ `${dead}  403 403    403    403  ${ended}  403 403 403 403`,
+  getFdxAccount: /*            */ `${dead}  403 403    403    403  ${ended}  403 403 403 403`,
+  listFdxTransactions: /*      */ `${dead}  403 403    403    403  ${ended}  403 403 403 403`,
+
   // The client authenticates in the request itself; a token beside that is a second method, which is refused.
   issueToken: clientItself,
   revokeToken: clientItself,

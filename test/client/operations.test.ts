@@ -193,6 +193,15 @@ test('issues, introspects and revokes tokens, and reads the public documents', a
   assert.match((await institution.service.version()).version, /^\d/);
 });
 
+test('refuses the operations of aggregators without a consent, by the code of the service', async () => {
+  const refusal = { status: 403, code: 'consent_required' };
+  const { aggregators } = member;
+  await assert.rejects(aggregators.customer(), refusal);
+  await assert.rejects(aggregators.accounts({ resultType: 'details' }), refusal);
+  await assert.rejects(aggregators.account('a-1001-checking'), refusal);
+  await assert.rejects(aggregators.transactions('a-1001-checking').pages().next(), refusal);
+});
+
 test('speaks for a core: its instructions, their outcomes and the connection', async () => {
   await service.db.superuser(
     "update clients set scopes = scopes || '{core:read,core:write}' where client_id = 'demo-app'",

@@ -35,6 +35,11 @@ const refused = new Map([
   // The token of the example lacks the scope openid.
   ['getUserInfo', 403],
   ['narrowConsent', 404],
+  // It does not stand on a consent.
+  ['getFdxCustomer', 403],
+  ['listFdxAccounts', 403],
+  ['getFdxAccount', 403],
+  ['listFdxTransactions', 403],
   ['withdrawConsent', 404],
   ['getWebhook', 404],
   ['updateWebhook', 404],

@@ -10,6 +10,8 @@ import { Client } from '../support/client.ts';
 /** Two callers that always authenticate: tokens of the fake service below. */
 export const clientToken = 'client-token';
 export const memberToken = 'member-token';
+/** A token of an app that stands on a member's consent. */
+export const consentedToken = 'consented-token';
 /** A client's token without any scope. */
 export const scopelessToken = 'powerless-token';
 
@@ -23,6 +25,7 @@ const member: Actor = {
   userKey: 1n,
   personKey: 1n,
 };
+const consent = { consentId: 'any', version: 1, accountKeys: null, payingKeys: null };
 const allScopes = [
   'account:read',
   'institution-users:read',
@@ -42,6 +45,7 @@ const noPreferences = {
 const callers: ReadonlyMap<string, Caller> = new Map([
   [clientToken, { actor: client, scopes: allScopes }],
   [memberToken, { actor: member, scopes: allScopes }],
+  [consentedToken, { actor: { ...member, consent }, scopes: allScopes }],
   [scopelessToken, { actor: client, scopes: [] }],
 ]);
 

@@ -85,14 +85,21 @@ const byKey = [
   'getWebhook',
   'getCoreConnection',
   'getBreak',
+  'getFdxCustomer',
+  'listFdxAccounts',
+  'getFdxAccount',
 ];
-/** Pages in the order of a key that begins with the endpoint or the member, the instructions that no one has decided, and breaks. */
+/**
+ * Pages in the order of a key that begins with the endpoint or the member, the instructions that no one has decided, breaks, and FDX's
+ * form of listTransactions.
+ */
 const pagedByKey = [
   'listAlerts',
   'listWebhookAttempts',
   'listWebhookDeliveries',
   'listInstructions',
   'listBreaks',
+  'listFdxTransactions',
 ];
 
 test('each operation that reads is measured, or finds its rows by a key', () => {

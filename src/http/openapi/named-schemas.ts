@@ -14,6 +14,18 @@ import {
   QuietHoursUpdate,
 } from '../alert-shapes.ts';
 import { CodeDelivery } from '../code-handover.ts';
+import { FdxError } from '../fdx/fdx-error.ts';
+import {
+  FdxAccount,
+  FdxAccounts,
+  FdxCurrency,
+  FdxCustomer,
+  FdxCustomerName,
+  FdxPage,
+  FdxTelephone,
+  FdxTransaction,
+  FdxTransactions,
+} from '../fdx/shapes.ts';
 import { TokenReference } from '../oauth.ts';
 import { Consent, ConsentAccount } from '../routes/consents/consent.ts';
 import { ConsentNarrowing } from '../routes/consents/narrow-consent.ts';
@@ -120,5 +132,15 @@ export const namedSchemas = {
   WebhookReplay,
   WebhookAttempt,
   WebhookDelivery,
+  FdxCustomer,
+  FdxCustomerName,
+  FdxTelephone,
+  FdxAccounts,
+  FdxAccount,
+  FdxCurrency,
+  FdxTransactions,
+  FdxTransaction,
+  FdxPage,
+  FdxError,
   ...shared,
 } as const;

@@ -3,6 +3,7 @@ import type * as Type from 'typebox/type';
 import type { scopes } from '../../auth/index.ts';
 import type { ProblemCode } from '../../shared/problem.ts';
 import { programVersion } from '../../shared/process/program-version.ts';
+import { FdxError, fdxErrorOf, interactionHeader } from '../fdx/fdx-error.ts';
 import type { Operation, ResponseDescription } from '../operation.ts';
 import { operations } from '../operations.ts';
 import { readProblemPage } from '../pages/problem-pages.ts';
@@ -40,6 +41,7 @@ export async function generateOpenApi(server = 'http://127.0.0.1:8080'): Promise
       { name: 'Core', description: 'The doors of the institution’s core system, for its connector.' },
       { name: 'Alerts', description: 'Messages that members choose to get about their accounts.' },
       { name: 'Webhooks', description: 'Events sent to addresses of the institution’s own systems.' },
+      { name: 'Aggregators', description: 'Reading by consent, aligned with FDX 6.' },
       { name: 'Service', description: 'Probes and version, for operators.' },
     ],
     paths,
@@ -87,7 +89,7 @@ const introduction = `A digital banking interface for the members of a financial
 
 **Each request has an id.** Send \`transactionId\` or \`X-Request-Id\`, 1 to 128 visible ASCII characters, with any request; the service logs it and returns it as the response header \`transactionId\`. Without either, the service generates a UUID.
 
-**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The 400 and 401 responses of the token operation follow RFC 6749. Beside the responses of each operation, any request can get 400 \`invalid_request\` if it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
+**Errors** are [problem documents](/problems) (RFC 9457); \`code\` is for programs. The 400 and 401 responses of the token operation follow RFC 6749. Errors under \`/fdx/v6\` have the shape of FDX; a token without consent gets 403 \`consent_required\` there. Beside the responses of each operation, any request can get 400 \`invalid_request\` if it is not HTTP/1.1, 404 \`path_not_found\`, 405 \`method_not_allowed\`, 408 \`request_timeout\` and 431 \`headers_too_large\`.`;
 
 const scopeTexts: Readonly<Record<(typeof scopes)[number], string>> = {
   'account:read': 'Accounts and balances',
@@ -131,14 +133,16 @@ function describe(operation: Operation): object {
     parameters: [
       ...parametersOf(operation.params, 'path'),
       ...parametersOf(operation.query, 'query', operation.undocumentedQuery),
-      ...Object.entries({ ...operation.headers, ...(operation.remembers && conditional) }).map(
-        ([name, text]) => ({
-          name,
-          in: 'header',
-          description: text,
-          schema: { type: 'string' },
-        }),
-      ),
+      ...Object.entries({
+        ...operation.headers,
+        ...(operation.remembers && conditional),
+        ...(operation.fdx && interaction),
+      }).map(([name, text]) => ({
+        name,
+        in: 'header',
+        description: text,
+        schema: { type: 'string' },
+      })),
     ],
     ...(body && {
       requestBody: {
@@ -158,7 +162,11 @@ function describe(operation: Operation): object {
       ...(operation.remembers && {
         304: {
           description: 'The document is still the one that `If-None-Match` names.',
-          headers: { ...rateHeaders(operation, 304), ...refer(['ETag', 'transactionId']) },
+          headers: {
+            ...rateHeaders(operation, 304),
+            ...refer(['ETag']),
+            ...idHeaders(operation),
+          },
         },
       }),
       ...describeProblems(operation),
@@ -168,6 +176,10 @@ function describe(operation: Operation): object {
 
 const conditional = {
   'If-None-Match': 'The `ETag` of an earlier response; the same document gets 304 and no body.',
+};
+
+const interaction = {
+  [interactionHeader]: 'A UUID for this request, returned in the response. Default: a new one.',
 };
 
 function parametersOf(
@@ -194,6 +206,10 @@ function parametersOf(
 const commonHeaders = {
   transactionId: {
     description: 'The id of this request: the caller’s own, else a UUID.',
+    schema: { type: 'string' },
+  },
+  [interactionHeader]: {
+    description: 'The caller’s UUID of this request, else a new one.',
     schema: { type: 'string' },
   },
   RateLimit: {
@@ -239,6 +255,10 @@ function ownHeaders(headers: ResponseDescription['headers'] = {}): Record<string
   );
 }
 
+function idHeaders({ fdx }: Operation): Record<string, object> {
+  return refer(fdx ? ['transactionId', interactionHeader] : ['transactionId']);
+}
+
 /** Refused before the caller is counted. */
 const uncounted: readonly number[] = [403, 408];
 
@@ -258,7 +278,7 @@ function describeResponse(
       ...ownHeaders(headers),
       ...rateHeaders(operation, Number(status)),
       ...(operation.remembers && refer(['ETag'])),
-      ...refer(['transactionId']),
+      ...idHeaders(operation),
     },
     content: { [mediaType ?? 'application/json']: { schema: copySchema(schema), examples } },
   };
@@ -297,6 +317,7 @@ function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
   if (rate !== undefined) codes.push('too_many_requests');
   if (token === 'client') codes.push('client_token_required');
   if (token === 'member') codes.push('member_token_required');
+  if (token === 'consented') codes.push('consent_required');
   if (body !== undefined) {
     codes.push(
       'malformed_json',
@@ -321,25 +342,37 @@ function describeProblems(operation: Operation): Record<string, object> {
         status,
         {
           description: `${STATUS_CODES[status]}: ${together.map((code) => `[\`${code}\`](/problems/${code})`).join(', ')}.`,
-          'x-problem-codes': together,
+          ...(!operation.fdx && { 'x-problem-codes': together }),
           headers: {
             ...ownHeaders(operation.problemHeaders?.[status]),
             ...(together.some(challenges) && refer(['WWW-Authenticate'], together.every(challenges))),
             ...rateHeaders(operation, status),
             ...((status === 429 || status === 503) && refer(['Retry-After'])),
-            ...refer(['transactionId']),
+            ...idHeaders(operation),
           },
-          content: {
-            'application/problem+json': {
-              schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
-              examples: Object.fromEntries(
-                together.map((code) => [code, exampleOf(code, operation.problemSchemas?.[status])]),
-              ),
-            },
-          },
+          content: operation.fdx
+            ? fdxErrors(together)
+            : {
+                'application/problem+json': {
+                  schema: copySchema(operation.problemSchemas?.[status] ?? ProblemDocument),
+                  examples: Object.fromEntries(
+                    together.map((code) => [code, exampleOf(code, operation.problemSchemas?.[status])]),
+                  ),
+                },
+              },
         },
       ]),
   );
+}
+
+function fdxErrors(codes: readonly ProblemCode[]): object {
+  const examples = codes.map((code) => {
+    const { detail = '' } = readProblemPage(code).example as { readonly detail?: string };
+    return [code, { summary: problemKinds[code].title, value: fdxErrorOf({ code, detail, errors: [] }) }];
+  });
+  return {
+    'application/json': { schema: copySchema(FdxError), examples: Object.fromEntries(examples) },
+  };
 }
 
 /** The example of the code's page, without the members that only other operations have. */

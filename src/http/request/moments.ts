@@ -35,7 +35,8 @@ export function readDay(name: string, text: string): LocalDate {
   });
 }
 
-function readMoment(name: string, text: string): Moment {
+/** Throws Problem `invalid_request` for a text that is neither a day nor a date-time. */
+export function readMoment(name: string, text: string): Moment {
   return isDay(text) ? { day: text } : { at: readInstant(name, text, 'a day like 2026-11-20, or ') };
 }
 

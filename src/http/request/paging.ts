@@ -40,11 +40,13 @@ export interface ListRequest {
   /** The URL as callers see it, without its query. */
   readonly url: string;
   readonly query: Readonly<Record<string, string | number | undefined>>;
+  /** The parameter of the position, if it is not `after`. */
+  readonly positionName?: 'offset';
 }
 
 /** Throws Problem `invalid_request` for a position of another list. A position has `words` numbers. */
 export function readPage(listRequest: ListRequest, words: number): PageRequest {
-  const { limit, after } = listRequest.query;
+  const { limit, [listRequest.positionName ?? 'after']: after } = listRequest.query;
   return {
     limit: typeof limit === 'number' ? limit : defaultLimit,
     after: typeof after === 'string' ? decode(after, listRequest, words) : null,
@@ -65,11 +67,12 @@ function linkTo(listRequest: ListRequest, position: Position): string {
   for (const [name, value] of Object.entries(listRequest.query)) {
     if (value !== undefined && name !== 'after') parameters.set(name, String(value));
   }
-  parameters.set('after', encode(position, listRequest));
+  parameters.set('after', positionText(position, listRequest));
   return `<${listRequest.url}?${parameters}>; rel="next"`;
 }
 
-function encode(position: Position, listRequest: ListRequest): string {
+/** Opaque to callers. */
+export function positionText(position: Position, listRequest: ListRequest): string {
   const words = Buffer.alloc(position.length * wordBytes);
   for (const [place, word] of position.entries()) words.writeBigUInt64BE(word, place * wordBytes);
   return Buffer.concat([digest(listRequest), words]).toString('base64url');
@@ -86,7 +89,11 @@ function decode(text: string, listRequest: ListRequest, words: number): Position
     : [];
   if (!ours || position.some((word) => word > mostWord)) {
     throw new Problem('invalid_request', 'The position is not one of this list.', {
-      errors: [{ pointer: 'after', detail: 'Must be from the Link of a page with the same filters.' }],
+      errors: [
+        listRequest.positionName === undefined
+          ? { pointer: 'after', detail: 'Must be from the Link of a page with the same filters.' }
+          : { pointer: 'offset', detail: 'Must be the nextOffset of a page with the same times.' },
+      ],
     });
   }
   return position;
@@ -94,7 +101,7 @@ function decode(text: string, listRequest: ListRequest, words: number): Position
 
 /** Leaves out the caller and the limit: authority is checked on each page, for any position. */
 function digest({ actor, url, query }: ListRequest): Buffer {
-  const { limit: _, after: __, ...filters } = query;
+  const { limit: _, after: __, offset: ___, ...filters } = query;
   const names = Object.keys(filters).sort();
   const bound = [actor.institutionId, new URL(url).pathname, names.map((name) => [name, filters[name]])];
   return createHash('sha256').update(JSON.stringify(bound)).digest().subarray(0, digestBytes);

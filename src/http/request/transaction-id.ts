@@ -5,7 +5,7 @@ const visibleAscii = /^[!-~]{1,128}$/;
 
 /** The caller's own id of the request if it is well formed, otherwise a new UUID. The response and each log line have it. */
 export function transactionIdOf(headers: IncomingHttpHeaders): string {
-  for (const name of ['transactionid', 'x-request-id']) {
+  for (const name of ['transactionid', 'x-request-id', 'x-fapi-interaction-id']) {
     const given = headers[name];
     if (typeof given === 'string' && visibleAscii.test(given)) return given;
   }

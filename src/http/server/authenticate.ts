@@ -36,7 +36,7 @@ export function authenticate(
   return services.identify(bound, admit, proof);
 }
 
-/** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`. */
+/** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`, `consent_required`. */
 export function authorize(
   caller: Caller,
   needed: { readonly token: TokenKind; readonly scope?: Scope | undefined },
@@ -49,6 +49,12 @@ export function authorize(
     throw new Problem(
       'member_token_required',
       'Only a member’s token can do this. A client’s token acts for no single member.',
+    );
+  }
+  if (needed.token === 'consented' && (caller.actor.kind !== 'member' || !caller.actor.consent)) {
+    throw new Problem(
+      'consent_required',
+      'Only a token that an app got by the consent of a member can do this.',
     );
   }
   if (needed.scope !== undefined && !caller.scopes.includes(needed.scope)) {

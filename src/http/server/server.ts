@@ -14,6 +14,7 @@ import type { Actor } from '../../institutions/index.ts';
 import type { Basis } from '../../memory/index.ts';
 import { type DatabaseFailure, databaseFailureOf, describeError } from '../../shared/describe-error.ts';
 import { Problem } from '../../shared/problem.ts';
+import { fdxErrorResponse, interactionHeader, interactionIdOf } from '../fdx/fdx-error.ts';
 import { type Admission, admissionOf } from '../limits/admission.ts';
 import { type Connections, connectionsWith } from '../limits/connections.ts';
 import { type RateOptions, type Rates, ratesOf } from '../limits/rates.ts';
@@ -317,6 +318,13 @@ function registerOperation(
         else verify().then(() => done(), done);
       });
     });
+    if (operation.fdx) {
+      scope.addHook('onSend', (request, reply, _payload, done) => {
+        const given = request.headers[interactionHeader]?.toString();
+        reply.header(interactionHeader, interactionIdOf(given, request.id));
+        done();
+      });
+    }
     if (operation.query !== undefined) {
       scope.addHook('preValidation', (request, _reply, done) => {
         request.query = readScalars(request.query as Record<string, unknown>, operation.query);
@@ -488,7 +496,9 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     const reason = problem.cause instanceof Error ? problem.cause.message : problem.cause;
     request.log.debug({ event: 'token_refused', reason: reason ?? problem.detail }, 'token refused');
   }
-  const response = problemResponse(problem, request.id);
+  const response = operation?.fdx
+    ? fdxErrorResponse(problem, request.id)
+    : problemResponse(problem, request.id);
   // A process that is told to stop reports it to its proxy each second; that is no failure.
   if (response.status >= 500 && problem.code !== 'shutting_down')
     request.log.error(
