@@ -173,6 +173,27 @@ test('signs a member in by a pushed request, with iss in the response, and reads
   assert.equal((await client.get(account, { headers: small })).status, 200, 'the scheme in small letters');
 });
 
+test('reads the accounts of a consent in the shapes of FDX with a bound token, and not without its key', async () => {
+  const { body } = await exchange(await code());
+  const token: string = body.access_token;
+  const path = '/fdx/v6/accounts/a-1001-checking';
+  const ask = (authorization: string, headers: Record<string, string>) =>
+    client.get(path, { headers: { authorization, ...headers } });
+  const found = await ask(`DPoP ${token}`, proof(path, { method: 'GET', token }));
+  assert.deepEqual([found.status, found.body.accountCategory], [200, 'DEPOSIT_ACCOUNT'], found.text);
+  for (const [scheme, headers, code] of [
+    ['Bearer', {}, 'invalid_token'],
+    ['DPoP', {}, 'invalid_dpop_proof'],
+    ['DPoP', proof(path, { method: 'GET', token, claims: { nonce: undefined } }), 'use_dpop_nonce'],
+  ] as const) {
+    const refused = await ask(`${scheme} ${token}`, headers);
+    assert.deepEqual([refused.status, refused.body.code], [401, '602'], refused.text);
+    assert.match(refused.body.debugMessage, new RegExp(`^${code}: `));
+    assert.match(refused.headers.get('www-authenticate') ?? '', new RegExp(`error="${code}"`));
+    assert.equal(refused.headers.has('dpop-nonce'), scheme === 'DPoP');
+  }
+});
+
 const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
 
 test('keeps the refresh token of the profile, which only the client with its key can use', async () => {
