@@ -1,12 +1,17 @@
 import { html } from '../design/html.ts';
 import { session } from './session.ts';
 
+/** By time zone. To make a format takes longer than to use it a hundred times, and a ledger shows thousands of moments. */
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
 /** A moment on the clocks of the institution. */
 export function momentOf(moment: string | null | undefined): string {
   if (!moment) return '';
   const { timeZone } = session.value?.institution ?? {};
   const options = { dateStyle: 'medium', timeStyle: 'medium', timeZone } as const;
-  return new Intl.DateTimeFormat(undefined, options).format(new Date(moment));
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat(undefined, options);
+  formats.set(timeZone, format);
+  return format.format(new Date(moment));
 }
 
 export function Moment({ at }: { at: string | null | undefined }) {
