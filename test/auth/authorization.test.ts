@@ -213,6 +213,33 @@ describe('the way to a code', () => {
     assert.ok((await start({ browser, more: none }).opened).location.searchParams.get('code'));
   });
 
+  test('RFC 8252 8.6: a public app with an address that others can claim asks the member each time, even with a consent', async () => {
+    const app = { clientId: 'device-app', name: 'Device' };
+    const redirectUris = ['http://127.0.0.1/back', 'com.example.wallet:/back', redirectUri];
+    await createClient(
+      service.service.context.auth,
+      {
+        ...{ institutionId, ...app, redirectUris, isPublic: true, isFirstParty: true, logoutUris: [] },
+        ...{ grants: ['authorization_code'], scopes: ['openid', 'account:read'] },
+      },
+      ownOrigin(),
+    );
+    const { browser } = await codeOf({ clientId: app.clientId });
+    const open = (more: object) => start({ browser, clientId: app.clientId, more: { ...more } }).opened;
+    for (const redirect_uri of ['http://127.0.0.1:51004/back', 'com.example.wallet:/back']) {
+      const page = await open({ redirect_uri });
+      assert.match(page.title, /^Allow Device/);
+      const silent = await open({ redirect_uri, prompt: 'none' });
+      assert.equal(silent.location.searchParams.get('error'), 'consent_required');
+    }
+    assert.equal((await open({})).status, 303, 'an https address belongs to one app');
+    const entered = await enter(
+      browser,
+      await open({ redirect_uri: 'com.example.wallet:/back', prompt: 'login' }),
+    );
+    assert.equal(entered.status, 303, 'the member acted on a page that names the app');
+  });
+
   test('a pushed request opens by its name, for its client only, and once', async () => {
     const proof = pkce();
     const pushed = await send(service.address, 'POST', '/auth/v2/par', {

@@ -25,7 +25,7 @@ import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts
 import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
 import { type Consented, issueCode } from './issue-code.ts';
 import { nextStep } from './next-step.ts';
-import { isRegistered, withParameters } from './redirect-uri.ts';
+import { isProvenAddress, isRegistered, withParameters } from './redirect-uri.ts';
 import { openRequest, type SealedRequest, sealRequest } from './sealed-request.ts';
 
 /** A page waits for the member this long. */
@@ -330,9 +330,11 @@ async function proceed(deps: AuthDeps, way: Way & { readonly fresh?: SessionRow 
     (await deps.database.read(institutionId, (db) =>
       selectCurrentConsent(db, { userKey: session.userKey, clientId }),
     ));
-  const { isFirstParty } = client;
+  const { isFirstParty, isPublic } = client;
   const now = deps.clock();
-  const step = nextStep({ request, isFirstParty, session, isFreshSignIn: fresh !== undefined, consent, now });
+  const isUnprovenApp = isPublic && !isProvenAddress(request.redirectUri, deps.issuer);
+  const isFreshSignIn = fresh !== undefined;
+  const step = nextStep({ request, isFirstParty, isUnprovenApp, session, isFreshSignIn, consent, now });
   if (step === 'sign_in' || session === undefined) {
     return step === 'login_required'
       ? refusal(deps, request, new AuthorizationError(step, 'The member must sign in.'))

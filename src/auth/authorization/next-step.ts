@@ -9,6 +9,8 @@ export interface StepFacts {
   >;
   /** An app of the institution itself needs no consent. */
   readonly isFirstParty: boolean;
+  /** Neither a secret nor the address proves which program asks (RFC 8252 section 8.6). */
+  readonly isUnprovenApp: boolean;
   readonly session: { readonly authenticatedAt: Date; readonly methods: readonly string[] } | undefined;
   /** The member signed in on the page of this request, which satisfies every age and prompt. */
   readonly isFreshSignIn: boolean;
@@ -37,8 +39,17 @@ function mustSignIn({ request, session, isFreshSignIn, now }: StepFacts): boolea
   return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000;
 }
 
-function mustConsent({ request, isFirstParty, consent, now }: StepFacts): boolean {
+function mustConsent({
+  request,
+  isFirstParty,
+  isUnprovenApp,
+  isFreshSignIn,
+  consent,
+  now,
+}: StepFacts): boolean {
   if (request.prompts.includes('consent')) return true;
+  // Another program may pretend to be the app, so no code leaves without an act of the member on a page that names it.
+  if (isUnprovenApp && !isFreshSignIn) return true;
   if (isFirstParty) return false;
   if (consent === undefined || consent.expiresAt <= now) return true;
   return !request.scopes.every((scope) => consent.scopes.includes(scope));

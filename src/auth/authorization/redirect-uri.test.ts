@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRedirectUri, isRegistered, withParameters } from './redirect-uri.ts';
+import { isProvenAddress, isRedirectUri, isRegistered, withParameters } from './redirect-uri.ts';
 
 test('registers https, loopback http and private schemes', () => {
   for (const uri of [
@@ -69,4 +69,12 @@ test('adds the parameters of the response to those of the address', () => {
   );
   assert.equal(withParameters('com.example.app:/back', { code: 'c' }), 'com.example.app:/back?code=c');
   assert.equal(withParameters('https://a.example/', { state: undefined }), 'https://a.example/');
+});
+
+test('takes https and pages of the service for addresses that no other program can claim', () => {
+  const issuer = 'http://127.0.0.1:8080';
+  for (const uri of ['https://app.example/a', `${issuer}/app/`, 'http://localhost:8080/app/'])
+    assert.equal(isProvenAddress(uri, issuer), true, uri);
+  for (const uri of ['http://127.0.0.1:51004/back', `${issuer}0/`, 'com.example.app:/back'])
+    assert.equal(isProvenAddress(uri, issuer), false, uri);
 });

@@ -39,6 +39,15 @@ function isLoopback(hostname: string): boolean {
   return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
 }
 
+/**
+ * Whether no other program of the member's device can take the address: https, or a page of this service. A loopback port and a private scheme
+ * belong to whichever program claims them (RFC 8252 section 8.6).
+ */
+export function isProvenAddress(uri: string, issuer: string): boolean {
+  const pages = [issuer, relyingPartyOf(issuer).origin];
+  return uri.startsWith('https://') || pages.some((page) => uri.startsWith(`${page}/`));
+}
+
 /** The address with the parameters of the response added to its own (RFC 6749 section 4.1.2). */
 export function withParameters(
   uri: string,

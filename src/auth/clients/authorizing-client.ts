@@ -12,12 +12,14 @@ export interface AuthorizingClient {
   readonly logoutUris: readonly string[];
   /** An app of the institution itself, which needs no consent. */
   readonly isFirstParty: boolean;
+  /** An app on a device, which can keep no secret. */
+  readonly isPublic: boolean;
   readonly securityProfile: SecurityProfile;
 }
 
 const client = sql(
   'auth_authorizing_client',
-  `select client_id, name, active, scopes, grants, redirect_uris, logout_uris, is_first_party, security_profile
+  `select client_id, name, active, scopes, grants, redirect_uris, logout_uris, is_first_party, is_public, security_profile
    from clients where institution_id = $1 and client_id = $2`,
 );
 
