@@ -3,6 +3,7 @@ import { Button, Empty } from '../design/components.ts';
 import { compareAmounts } from '../design/format/money.ts';
 import { type Children, html } from '../design/html.ts';
 import { csvOf } from './csv.ts';
+import { Group, useGroups, useWidths } from './rows.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -33,11 +34,13 @@ interface Order {
 /** Rows that sort by each column, as far as they are loaded, and that can be saved as CSV. */
 export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current }: TableProps<Row>) {
   const [order, setOrder] = useState<Order>();
-  if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const column = order && columns[order.at];
   const sorted = column
     ? rows.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
     : rows;
+  const groups = useGroups(sorted);
+  const { table, widths } = useWidths(groups.length > 1);
+  if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const sortBy = (at: number) => setOrder({ at, isDescending: order?.at === at && !order.isDescending });
   const save = () => {
     const lines = sorted.map((row) => columns.map(({ text }) => text(row)));
@@ -50,8 +53,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current
     );
   };
   return html`<div class="table-frame" tabindex="0" role="group" aria-label=${caption}>
-    <table class="table">
+    <table ref=${table} class="table" data-fixed=${widths !== undefined}>
       <caption class="visually-hidden">${caption}</caption>
+      ${widths && html`<colgroup>${widths.map((width, at) => html`<col key=${at} style=${{ width: `${width}px` }} />`)}</colgroup>`}
       <thead><tr>${columns.map(
         (
           { title, isNumeric },
@@ -60,11 +64,12 @@ export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current
           <button type="button" onClick=${() => sortBy(at)}>${title}</button>
         </th>`,
       )}</tr></thead>
-      <tbody>${sorted.map(
-        (row) => html`<tr key=${keyOf(row)} data-current=${keyOf(row) === current}>
-          ${columns.map(({ title, cell, text, isNumeric }) => html`<td key=${title} data-numeric=${isNumeric}>${cell ? cell(row) : text(row)}</td>`)}
-        </tr>`,
-      )}</tbody>
+      ${groups.map(
+        (
+          group,
+        ) => html`<${Group} key=${keyOf(group[0] as Row)} rows=${group} columns=${columns} keyOf=${keyOf}
+          current=${group.some((row) => keyOf(row) === current) ? current : undefined} isAlone=${groups.length === 1} />`,
+      )}
     </table>
   </div>
   ${file && html`<div class="table-foot"><${Button} kind="text" onPress=${save}>Save as CSV<//></div>`}`;

@@ -1,6 +1,9 @@
 /** An amount in major units as its digits: `'105.25'`. It is never a number, which would round it. */
 type Decimal = string;
 
+/** By all that decides one. To make a format takes longer than to use it a hundred times, and a ledger shows thousands of amounts. */
+const formats = new Map<string, Intl.NumberFormat>();
+
 /** `$1,234.50`, with exactly the digits of the amount. `sign` writes a plus before a credit and a minus before a debit. */
 export function formatMoney(
   amount: Decimal,
@@ -8,13 +11,17 @@ export function formatMoney(
   { locale, sign = 'auto' }: { readonly locale?: string | undefined; readonly sign?: 'auto' | 'always' } = {},
 ): string {
   const decimals = amount.split('.')[1]?.length ?? 0;
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: currencyCode,
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-    signDisplay: sign === 'always' ? 'exceptZero' : 'negative',
-  });
+  const key = [locale, currencyCode, decimals, sign].join();
+  const format =
+    formats.get(key) ??
+    new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency: currencyCode,
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+      signDisplay: sign === 'always' ? 'exceptZero' : 'negative',
+    });
+  formats.set(key, format);
   // A text is formatted digit by digit; a number would pass through a double (ECMA-402, Intl.NumberFormat v3).
   return format.format(amount as Intl.StringNumericLiteral);
 }
