@@ -181,6 +181,8 @@ test('every table except those of the global directory is bound to its instituti
     open.map((row) => row.relname),
     [
       'audit_keys',
+      'cell',
+      'cell_keys',
       'changes',
       'changes_kept',
       'client_directory',
