@@ -353,9 +353,11 @@ create table clients (
   is_first_party                  boolean not null default false,
   requires_dpop                   boolean not null default false,
   security_profile                text not null default 'STANDARD'::text,
+  backchannel_logout_uri          text collate "C",
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint clients_backchannel_logout_uri CHECK (backchannel_logout_uri ~ '^https?://[!-~]+$'::text AND backchannel_logout_uri !~ '#'::text AND length(backchannel_logout_uri) <= 2048),
   constraint clients_fapi2 CHECK (security_profile <> 'FAPI2'::text OR NOT is_public AND requires_dpop AND NOT allows_token_endpoint_audience AND NOT grants && ARRAY['password'::text] AND NOT (array_to_string(redirect_uris, ' '::text) || ' '::text) ~ '(^| )(?!https://)[^ ]'::text),
   constraint clients_grants_check CHECK (grants <@ ARRAY['authorization_code'::text, 'client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_logout_uris CHECK (cardinality(logout_uris) <= 20),
@@ -379,6 +381,7 @@ comment on column clients.is_public is 'An app on a device, which can keep no se
 comment on column clients.is_first_party is 'An app of the institution itself, which needs no consent of the member.';
 comment on column clients.requires_dpop is 'Its tokens are bound to a key (RFC 9449).';
 comment on column clients.security_profile is 'FAPI2: the FAPI 2.0 Security Profile of the OpenID Foundation.';
+comment on column clients.backchannel_logout_uri is 'Address that gets a logout token when a member''s session in the browser ends; null: none. Only a demo institution sends to http.';
 
 create table client_secrets (
   institution_id  integer not null,
@@ -1832,6 +1835,7 @@ create table authorization_grants (
 );
 CREATE INDEX authorization_grants_by_end ON authorization_grants USING btree (institution_id, kept_until);
 CREATE INDEX authorization_grants_of_consent ON authorization_grants USING btree (institution_id, consent_id) WHERE (consent_id IS NOT NULL);
+CREATE INDEX authorization_grants_of_session ON authorization_grants USING btree (institution_id, session_id);
 comment on table authorization_grants is 'Grants of members to apps, one a sign-in. The code is exchanged once; the tokens that come of it carry grant_id as their sid.';
 comment on column authorization_grants.kept_until is 'Until the last token that came of it has expired.';
 comment on column authorization_grants.key_thumbprint is 'The key that the tokens must be bound to (RFC 9449 section 10); null: the app named none.';
@@ -2624,6 +2628,26 @@ create table recovery_codes (
 );
 comment on table recovery_codes is 'Codes in place of one of the authenticator app, ten at most. A used one is deleted.';
 comment on column recovery_codes.code_hash is 'Keyed hash of 120 random bits.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- backchannel logout
+
+create table logout_notices (
+  institution_id  integer not null,
+  session_id      uuid not null,
+  client_id       text collate "C" not null,
+  user_key        bigint not null,
+  attempts        integer not null default 0,
+  due_at          timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint logout_notices_pkey PRIMARY KEY (institution_id, session_id, client_id),
+  constraint logout_notices_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint logout_notices_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
+  constraint logout_notices_attempts CHECK (attempts >= 0 AND attempts <= 100)
+);
+CREATE INDEX logout_notices_due ON logout_notices USING btree (institution_id, due_at);
+comment on table logout_notices is 'Sessions that have ended, a row for each app that has yet to hear of it. Written by the transaction that ends the session, deleted when the app has accepted.';
+comment on column logout_notices.attempts is 'Attempts that were begun.';
+comment on column logout_notices.due_at is 'The next attempt. A process that begins one moves it, so that no other process sends meanwhile.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -4800,6 +4824,46 @@ CREATE OR REPLACE FUNCTION list_class_of(status text, transfer_type text)
  IMMUTABLE
 RETURN (CASE status WHEN 'PENDING'::text THEN 0 WHEN 'COMPLETED'::text THEN 10 ELSE 20 END + CASE transfer_type WHEN 'STANDARD'::text THEN 1 WHEN 'CROSS_MEMBER'::text THEN 2 WHEN 'IRA_CONTRIBUTION'::text THEN 3 WHEN 'LOAN_PAYMENT'::text THEN 4 WHEN 'INTRA_FI'::text THEN 5 ELSE 0 END);
 
+CREATE OR REPLACE FUNCTION logout_figures(OUT waiting integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  most constant integer := 10000;
+  each record;
+  own integer;
+begin
+  waiting := 0;
+  for each in select i.institution_id as id from public.institutions i where i.served = 'here' loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    select count(*) into own
+    from (select from public.logout_notices n where n.institution_id = each.id limit most) counted;
+    waiting := waiting + own;
+  end loop;
+end
+$function$;
+revoke execute on function logout_figures() from public;
+grant execute on function logout_figures() to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION logouts_due(at_time timestamp with time zone)
+ RETURNS TABLE(institution integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    if exists (select from logout_notices n where n.institution_id = institution and n.due_at <= at_time) then
+      return next;
+    end if;
+  end loop;
+end
+$function$;
+revoke execute on function logouts_due(timestamp with time zone) from public;
+grant execute on function logouts_due(timestamp with time zone) to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION make_event_partitions()
  RETURNS integer
  LANGUAGE plpgsql
@@ -4922,6 +4986,42 @@ begin
 end
 $function$;
 revoke execute on function note_changes_of(regclass,text[]) from public;
+
+CREATE OR REPLACE FUNCTION note_ended_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into logout_notices (institution_id, session_id, client_id, user_key)
+  select distinct new.institution_id, new.session_id, c.client_id, new.user_key
+  from authorization_grants g
+  join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id
+    and c.active and c.backchannel_logout_uri is not null
+  where g.institution_id = new.institution_id and g.session_id = new.session_id
+  on conflict do nothing;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION note_ended_sessions_of_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into logout_notices (institution_id, session_id, client_id, user_key)
+  select distinct new.institution_id, s.session_id, c.client_id, new.user_key
+  from member_sessions s
+  join authorization_grants g on g.institution_id = new.institution_id and g.session_id = s.session_id
+  join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id
+    and c.active and c.backchannel_logout_uri is not null
+  where s.institution_id = new.institution_id and s.user_key = new.user_key
+    and s.user_epoch = old.token_epoch and s.ended_at is null
+  on conflict do nothing;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
  RETURNS record
@@ -5359,6 +5459,7 @@ CREATE TRIGGER users_email_verified AFTER INSERT OR UPDATE OF verified_email, em
 CREATE TRIGGER users_expired_password BEFORE UPDATE OF failed_logins ON users FOR EACH ROW WHEN (old.failed_logins = 100 AND new.failed_logins < 100 AND NOT new.password_hash IS DISTINCT FROM old.password_hash) EXECUTE FUNCTION refuse_failed_login_reset();
 CREATE TRIGGER users_provider_tokens BEFORE UPDATE OF active, locked_by_operator, tokens_ended_at ON users FOR EACH ROW WHEN (old.active IS DISTINCT FROM new.active OR old.locked_by_operator IS DISTINCT FROM new.locked_by_operator OR old.tokens_ended_at IS DISTINCT FROM new.tokens_ended_at) EXECUTE FUNCTION end_provider_tokens();
 CREATE TRIGGER users_revoke_tokens BEFORE UPDATE OF active, locked_by_operator ON users FOR EACH ROW WHEN (old.active AND NOT new.active OR NOT old.locked_by_operator AND new.locked_by_operator) EXECUTE FUNCTION raise_token_epoch();
+CREATE TRIGGER users_sessions_ended AFTER UPDATE ON users FOR EACH ROW WHEN (new.token_epoch > old.token_epoch) EXECUTE FUNCTION note_ended_sessions_of_user();
 CREATE TRIGGER users_token_epoch BEFORE UPDATE OF token_epoch ON users FOR EACH ROW WHEN (new.token_epoch < old.token_epoch) EXECUTE FUNCTION refuse_lower_token_epoch();
 
 CREATE TRIGGER note_deleted AFTER DELETE ON user_phones REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
@@ -5527,6 +5628,7 @@ CREATE TRIGGER note_updated AFTER UPDATE ON core_connections REFERENCING NEW TAB
 -- Triggers: authorization
 
 CREATE TRIGGER member_sessions_end BEFORE UPDATE ON member_sessions FOR EACH ROW EXECUTE FUNCTION check_session();
+CREATE TRIGGER member_sessions_ended AFTER UPDATE ON member_sessions FOR EACH ROW WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL) EXECUTE FUNCTION note_ended_session();
 
 CREATE TRIGGER consents_end BEFORE UPDATE ON consents FOR EACH ROW EXECUTE FUNCTION check_consent();
 CREATE TRIGGER note_deleted AFTER DELETE ON consents REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('user');
@@ -5753,6 +5855,10 @@ create policy backup on loan_payments for select to sharedraft_backup using (tru
 alter table loans enable row level security, force row level security;
 create policy institution on loans using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on loans for select to sharedraft_backup using (true);
+
+alter table logout_notices enable row level security, force row level security;
+create policy institution on logout_notices using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on logout_notices for select to sharedraft_backup using (true);
 
 alter table mail_senders enable row level security, force row level security;
 create policy institution on mail_senders using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -5995,7 +6101,7 @@ grant delete, insert, select on client_assertion_replays to sharedraft_service;
 grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
-grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile) on clients to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile, backchannel_logout_uri) on clients to sharedraft_service;
 grant delete, insert, select, update (may_pay) on consent_accounts to sharedraft_service;
 grant insert, select, update (scopes, ended_at, ended_by, all_accounts) on consents to sharedraft_service;
 grant delete, insert, select, update on contribution_limits to sharedraft_service;
@@ -6026,6 +6132,7 @@ grant insert, select on limit_keys to sharedraft_service;
 grant delete, insert, select on limit_uses to sharedraft_service;
 grant insert, select on loan_payments to sharedraft_service;
 grant insert, select, update (accrued_interest, fees_due, amount_due, next_due_on) on loans to sharedraft_service;
+grant delete, insert, select, update (attempts, due_at) on logout_notices to sharedraft_service;
 grant delete, insert, select, update on mail_senders to sharedraft_service;
 grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;

@@ -211,6 +211,10 @@ export interface AuthorizationServerMetadata {
   userinfo_endpoint: string;
   /** The page on which a member signs out. */
   end_session_endpoint: string;
+  /** Clients with an address for that hear of the end of a session. */
+  backchannel_logout_supported: boolean;
+  /** ID tokens and logout tokens carry `sid`. */
+  backchannel_logout_session_supported: boolean;
   /** Ends a token before its time. */
   revocation_endpoint: string;
   /** Returns whether a token is active. */

@@ -320,7 +320,7 @@ export function openDesk(
   return { desk, ledger, close: () => ledger.close() };
 }
 
-/** The connections of the sender of webhooks: few, so that many endpoints do not take those of the requests. */
+/** The connections of the senders of webhooks and logouts: few, so that many receivers do not take those of the requests. */
 export function openDeliveries(
   {
     connection,

@@ -61,6 +61,7 @@ import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { getEffectiveBalances, listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
 import { type Actor, type ClientActor, findInstitution, listInstitutions } from '../institutions/index.ts';
+import { startLogoutSender } from '../logouts/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { LiveConsoles } from '../operators/index.ts';
@@ -199,6 +200,14 @@ export async function startService(
       onError: (error, institutionId) => options.log('alerts_failed', { institutionId, error }),
     });
 
+    const logouts = startLogoutSender({
+      ...context.webhooks,
+      database: deliveries,
+      keys: context.auth.keys,
+      issuer: context.auth.issuer,
+      onError: (error, institutionId) => options.log('logouts_failed', { institutionId, error }),
+    });
+
     let closing: Promise<void> | undefined;
     const close = async () => {
       stopping = true;
@@ -210,7 +219,7 @@ export async function startService(
       live.close();
       await scrapes?.close();
       metrics?.stop();
-      const swept = Promise.all([sweeper.stop(), sender.stop(), alerts.stop()]);
+      const swept = Promise.all([sweeper.stop(), sender.stop(), alerts.stop(), logouts.stop()]);
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
       await server.close();

@@ -80,7 +80,7 @@ const settings = {
     'DATABASE_CONNECTIONS',
     8,
     [2, 200],
-    'Connections of each worker, beside the three that settle transfers, two for webhooks and the one that asks for changes.',
+    'Connections of each worker, beside the three that settle transfers, two for webhooks and logout tokens, and the one that asks for changes.',
   ),
   memoryMegabytes: integer(
     'MEMORY_MEGABYTES',
@@ -159,7 +159,8 @@ const settings = {
     shownDefault: '`443`',
     expected: 'port numbers from 1 to 65535, with commas between',
     parse: (text) => parseList(text, isPort)?.map(Number),
-    description: 'Ports to which webhooks may be sent, with commas between. A demo institution may use any.',
+    description:
+      'Ports to which webhooks and logout tokens may be sent, with commas between. A demo institution may use any.',
   } satisfies Setting<readonly number[]>,
   smtpUrl: {
     name: 'SMTP_URL',

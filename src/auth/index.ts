@@ -135,6 +135,7 @@ export {
   securityPath,
 } from './security/security-page.ts';
 export { type Browser, type NewCookies, newSecret } from './sessions/browser.ts';
+export { clientSessionId } from './sessions/client-session-id.ts';
 export { eraseDevices } from './sign-in/device-queries.ts';
 export { LoginBackoff } from './sign-in/login-backoff.ts';
 export { SprayBrake } from './sign-in/spray-brake.ts';

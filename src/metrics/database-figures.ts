@@ -173,6 +173,11 @@ export class DatabaseFigures {
         ],
     );
     gauge('sharedraft_mail_suppressed', 'Addresses that get no mail.', (of) => of.mailSuppressed);
+    gauge(
+      'sharedraft_logouts_waiting',
+      'Ends of sessions that an app has yet to accept.',
+      (of) => of.logoutsWaiting,
+    );
   }
 
   #registerWebhooks(metrics: Registry): void {

@@ -29,6 +29,7 @@ export interface OperationalFigures {
   readonly mailWaiting: number;
   readonly mailParked: number;
   readonly mailSuppressed: number;
+  readonly logoutsWaiting: number;
   /** Institutions whose core keeps the books. */
   readonly cores: number;
   /** Null: no core has called yet. */
@@ -60,11 +61,12 @@ const figures = sql(
           c.open_instructions as core_instructions_open, c.oldest_instruction_seconds as core_oldest_instruction_seconds,
           a.seal_lag_seconds as audit_seal_lag_seconds, m.lag_seconds as alert_lag_seconds, m.alerts_due,
           p.keys_ahead as event_keys_ahead, p.default_bytes as event_default_bytes, m.mail_lag_seconds, m.mail_waiting, m.mail_parked, m.mail_suppressed,
+          l.waiting as logouts_waiting,
           (select coalesce(jsonb_agg(jsonb_build_object('class', class, 'open', open, 'oldestSeconds', oldest_seconds)), '[]')
            from (select class, sum(open) as open, max(oldest_seconds) as oldest_seconds
                  from break_figures($1) group by class order by class) as by_class) as breaks
    from operational_figures($1), webhook_figures($1) w, core_figures($1) c, audit_figures($1) a,
-        alert_figures($1) m, event_partition_figures() p`,
+        alert_figures($1) m, event_partition_figures() p, logout_figures() l`,
 );
 
 export async function selectOperationalFigures(db: Directory, now: Date): Promise<OperationalFigures> {

@@ -28,6 +28,7 @@ export {
   getWebhook,
   listWebhooks,
   rotateWebhookKeys,
+  rulesOf,
   type ShownEndpoint,
   type WebhookChange,
   type WebhookDeps,

@@ -24,6 +24,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'mail',
       'alerts',
       'screening',
+      'logouts',
       'webhooks',
       'reconciliation',
       'feed',
@@ -47,6 +48,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'mail',
       'alerts',
       'screening',
+      'logouts',
       'webhooks',
       'reconciliation',
       'feed',
@@ -119,6 +121,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   screening: {
     purpose: "asks an institution's own service for its verdict on an order before it is decided",
     imports: ['webhooks', 'transfers', 'auth', ...tenant],
+  },
+  logouts: {
+    purpose: "tells apps that a member's session in the browser has ended",
+    imports: ['webhooks', 'auth', ...tenant],
   },
   webhooks: {
     purpose: 'sends the events of the feed to the addresses that clients registered',

@@ -28,6 +28,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
       'core-connection',
       'alerts',
       'webhooks',
+      'logouts',
       'cells',
     ],
   },
@@ -52,6 +53,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   mail_suppressions: { owner: 'mail' },
 
   screening_hooks: { owner: 'screening', readers: ['transfers'] },
+
+  logout_notices: { owner: 'logouts' },
 
   webhook_endpoints: { owner: 'webhooks' },
   webhook_keys: { owner: 'webhooks' },
@@ -104,12 +107,12 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   opening_counters: { owner: 'core-system' },
   openings: { owner: 'core-system' },
 
-  users: { owner: 'members', readers: ['auth', 'transfers', 'alerts', 'mail'] },
+  users: { owner: 'members', readers: ['auth', 'transfers', 'alerts', 'mail', 'logouts'] },
   user_phones: { owner: 'members', readers: ['alerts'] },
   registration_tries: { owner: 'members' },
 
   activations: { owner: 'auth' },
-  member_sessions: { owner: 'auth' },
+  member_sessions: { owner: 'auth', readers: ['logouts'] },
   passkeys: { owner: 'auth' },
   passkey_challenges: { owner: 'auth' },
   authenticators: { owner: 'auth' },
@@ -117,12 +120,12 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   user_devices: { owner: 'auth' },
   consents: { owner: 'auth', readers: ['transfers'] },
   consent_accounts: { owner: 'auth', readers: ['transfers'] },
-  authorization_grants: { owner: 'auth' },
+  authorization_grants: { owner: 'auth', readers: ['logouts'] },
   email_codes: { owner: 'auth' },
   client_directory: { owner: 'auth' },
   client_keys: { owner: 'auth' },
   client_secrets: { owner: 'auth' },
-  clients: { owner: 'auth' },
+  clients: { owner: 'auth', readers: ['logouts'] },
   identity_providers: { owner: 'auth' },
   provider_directory: { owner: 'auth' },
   refresh_families: { owner: 'auth' },

@@ -9,7 +9,7 @@ import { endConsentAndGrants } from '../consents/consents.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
 import { newSecret } from '../sessions/browser.ts';
-import type { SessionRow } from '../sessions/session-queries.ts';
+import { lockOpenSession, type SessionRow } from '../sessions/session-queries.ts';
 import { UnsafeRequestError } from './authorization-error.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { insertGrant } from './grant-queries.ts';
@@ -36,7 +36,7 @@ interface Granted {
 
 /**
  * A code that the app exchanges for tokens, once. `consent_missing`: the consent that covered the request has just ended. Throws
- * UnsafeRequestError, and changes nothing, if a code came of this request already.
+ * UnsafeRequestError, and changes nothing, if a code came of this request already or the session has ended.
  */
 export async function issueCode(
   deps: AuthDeps,
@@ -50,6 +50,10 @@ export async function issueCode(
   const after = (millis: number) => new Date(createdAt.getTime() + millis);
   const longestTokenMillis = longestTokenSeconds * 1000 + clockSkewMillis;
   return deps.database.transaction(institutionId, async (tx) => {
+    // Before all else, as every transaction that ends sessions does. The end waits, so that it finds the grant and the app hears of it.
+    if (!(await lockOpenSession(tx, sessionId))) {
+      throw new UnsafeRequestError('You have signed out. Go back to the app and start again.');
+    }
     const consentId = await consentFor(tx, granted, createdAt);
     if (consentId === undefined) return 'consent_missing';
     const grantId = randomUUID();

@@ -2,7 +2,7 @@ import type { InstitutionId } from '../../storage/index.ts';
 import { selectAuthorizingClient } from '../clients/authorizing-client.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { Browser } from '../sessions/browser.ts';
-import { findSession, leaveSession } from '../sessions/sessions.ts';
+import { findSessionToLeave, leaveSession } from '../sessions/sessions.ts';
 import { readIdTokenHint } from '../tokens/id-token.ts';
 import type { Parameters } from './authorize.ts';
 import { withParameters } from './redirect-uri.ts';
@@ -29,7 +29,7 @@ export async function logOut(deps: AuthDeps, { values }: Parameters, browser: Br
   if (!known || !institutionId || (namedClient !== undefined && namedClient !== known.clientId)) {
     return { kind: 'ask' };
   }
-  const session = await findSession(deps, institutionId, browser);
+  const session = await findSessionToLeave(deps, institutionId, browser);
   if (session !== undefined && session.userId !== known.userId) return { kind: 'ask' };
   if (session !== undefined) await leaveSession(deps, institutionId, { session, browser });
   const client = await deps.database.read(institutionId, (db) => selectAuthorizingClient(db, known.clientId));
@@ -46,7 +46,7 @@ export async function logOutEverywhere(
   browser: Browser,
 ): Promise<Logout> {
   for (const institutionId of institutionIds) {
-    const session = await findSession(deps, institutionId, browser);
+    const session = await findSessionToLeave(deps, institutionId, browser);
     if (session !== undefined) await leaveSession(deps, institutionId, { session, browser });
   }
   return { kind: 'left', to: undefined, institutionIds };

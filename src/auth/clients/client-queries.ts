@@ -25,6 +25,8 @@ export interface ListedClient {
   readonly redirectUris: readonly string[];
   /** Addresses to which a member returns from a logout. */
   readonly logoutUris: readonly string[];
+  /** Address that hears of the end of a member's session in the browser; null: none. */
+  readonly backchannelLogoutUri: string | null;
   /** An app on a device, which can keep no secret. */
   readonly isPublic: boolean;
   /** An app of the institution itself, which needs no consent. */
@@ -78,7 +80,8 @@ const changed = sql(
        allows_token_endpoint_audience = coalesce($13, allows_token_endpoint_audience),
        redirect_uris = coalesce($14, redirect_uris), logout_uris = coalesce($15, logout_uris),
        is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party),
-       requires_dpop = coalesce($18, requires_dpop), security_profile = coalesce($19, security_profile)
+       requires_dpop = coalesce($18, requires_dpop), security_profile = coalesce($19, security_profile),
+       backchannel_logout_uri = case when $20 then $21 else backchannel_logout_uri end
    where institution_id = $1 and client_id = $2`,
 );
 
@@ -93,7 +96,7 @@ export async function updateClient(db: Queryable, clientId: string, change: Clie
     ...[tokenLifetimeSeconds !== undefined, tokenLifetimeSeconds, networks !== undefined, networks],
     ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
     ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty, change.requiresDpop],
-    change.securityProfile,
+    ...[change.securityProfile, change.backchannelLogoutUri !== undefined, change.backchannelLogoutUri],
   ]);
 }
 
@@ -243,7 +246,7 @@ const allClients = sql(
                 where p.institution_id = c.institution_id and p.client_id = c.client_id
                 order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
-          c.redirect_uris, c.logout_uris, c.is_public, c.is_first_party, c.requires_dpop, c.security_profile,
+          c.redirect_uris, c.logout_uris, c.backchannel_logout_uri, c.is_public, c.is_first_party, c.requires_dpop, c.security_profile,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,

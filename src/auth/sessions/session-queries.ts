@@ -54,6 +54,34 @@ export async function useSession(
   return (await db.query<SessionRow>(session, [db.institutionId, secretHash, now, idleSince])).rows[0];
 }
 
+const toLeave = sql(
+  'auth_session_to_leave',
+  `select s.session_id, u.user_id
+   from member_sessions s
+   join users u on u.institution_id = $1 and u.user_key = s.user_key and u.token_epoch = s.user_epoch
+   where s.institution_id = $1 and s.secret_hash = $2 and s.ended_at is null`,
+);
+
+/** The session of the cookie, also if it ran out: the apps that were signed in to by it are to hear that the member leaves. */
+export async function selectSessionToLeave(
+  db: Queryable,
+  secretHash: Buffer,
+): Promise<Pick<SessionRow, 'sessionId' | 'userId'> | undefined> {
+  const values = [db.institutionId, secretHash];
+  return (await db.query<Pick<SessionRow, 'sessionId' | 'userId'>>(toLeave, values)).rows[0];
+}
+
+const lock = sql(
+  'auth_lock_session',
+  `select session_id from member_sessions
+   where institution_id = $1 and session_id = $2 and ended_at is null for share`,
+);
+
+/** Holds up the end of the session until the transaction ends. False if it had ended. */
+export async function lockOpenSession(db: Queryable, sessionId: string): Promise<boolean> {
+  return (await db.query(lock, [db.institutionId, sessionId])).rows.length === 1;
+}
+
 const end = sql(
   'auth_end_session',
   `update member_sessions set ended_at = $3

@@ -4,7 +4,13 @@ import type { InstitutionId } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { ProvenMember } from '../sign-in/prove-password.ts';
 import { type Browser, newSecret, sessionHash } from './browser.ts';
-import { endSession, insertSession, type SessionRow, useSession } from './session-queries.ts';
+import {
+  endSession,
+  insertSession,
+  type SessionRow,
+  selectSessionToLeave,
+  useSession,
+} from './session-queries.ts';
 
 const lifetimeMillis = 12 * 60 * 60_000;
 /** A session that is not used for this time ends (OWASP Session Management Cheat Sheet). */
@@ -53,11 +59,25 @@ export async function beginSession(
   return { session: { ...session, userId, username: null, authenticatedAt }, secret };
 }
 
+/** The browser's session that a logout ends. Unlike `findSession` it returns one that ran out, too. */
+export async function findSessionToLeave(
+  { database, vault }: AuthDeps,
+  institutionId: InstitutionId,
+  browser: Browser,
+): Promise<Pick<SessionRow, 'sessionId' | 'userId'> | undefined> {
+  const secret = browser.sessionSecret(institutionId);
+  if (secret === undefined) return undefined;
+  return database.read(institutionId, (db) => selectSessionToLeave(db, sessionHash(vault, secret)));
+}
+
 /** The member leaves. */
 export async function leaveSession(
   { database, clock }: AuthDeps,
   institutionId: InstitutionId,
-  { session: { sessionId, userId }, browser }: { readonly session: SessionRow; readonly browser: Browser },
+  {
+    session: { sessionId, userId },
+    browser,
+  }: { readonly session: Pick<SessionRow, 'sessionId' | 'userId'>; readonly browser: Browser },
 ): Promise<void> {
   const at = clock();
   await database.transaction(institutionId, async (tx) => {

@@ -3,6 +3,7 @@ import { errors, jwtVerify } from 'jose';
 import { type Acr, multiFactor } from '../../institutions/index.ts';
 import type { AuthDeps } from '../deps.ts';
 import { signJwt } from '../keys/sign-jwt.ts';
+import { clientSessionId } from '../sessions/client-session-id.ts';
 
 const lifetimeSeconds = 10 * 60;
 /** Distinct from `at+jwt`, so that no ID token passes as an access token (RFC 9068 section 4). */
@@ -20,7 +21,7 @@ interface SignedIn {
 
 /** Tells the app who signed in (OpenID Connect Core 1.0 section 2). */
 export function issueIdToken(
-  { keys, clock, issuer }: AuthDeps,
+  { keys, clock, issuer, vault }: AuthDeps,
   { clientId }: { readonly clientId: string },
   { userId, authTime, nonce, sessionId, methods, accessToken }: SignedIn,
 ): Promise<string> {
@@ -31,7 +32,9 @@ export function issueIdToken(
     ...(authTime !== undefined && { auth_time: authTime }),
     ...(nonce !== null && { nonce }),
     ...(acr !== undefined && { acr }),
-    ...{ amr: methods, sid: sessionId, at_hash: hashOf(accessToken) },
+    amr: methods,
+    sid: clientSessionId(vault, { sessionId, clientId }),
+    at_hash: hashOf(accessToken),
   };
   return signJwt(keys, { typ, claims });
 }

@@ -18,6 +18,8 @@ export interface AuthorizationServerMetadata {
   readonly token_endpoint: string;
   readonly userinfo_endpoint: string;
   readonly end_session_endpoint: string;
+  readonly backchannel_logout_supported: boolean;
+  readonly backchannel_logout_session_supported: boolean;
   readonly revocation_endpoint: string;
   readonly introspection_endpoint: string;
   readonly jwks_uri: string;
@@ -50,7 +52,7 @@ const claims = [
   ...['name', 'given_name', 'family_name', 'email'],
 ];
 
-/** RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3. */
+/** RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3, OpenID Connect Back-Channel Logout 1.0 section 2.1. */
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   return {
     issuer,
@@ -61,6 +63,8 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     token_endpoint: tokenEndpointOf(issuer),
     userinfo_endpoint: `${issuer}/auth/v2/userinfo`,
     end_session_endpoint: `${issuer}/auth/v2/logout`,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     revocation_endpoint: `${issuer}/auth/v2/revoke`,
     introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,

@@ -24,12 +24,14 @@ import {
   type SecurityProfile,
   scopes,
 } from '../../auth/index.ts';
+import { requireLogoutUri } from '../../logouts/index.ts';
 import { defined } from '../../shared/defined.ts';
 import { isNetwork } from '../../shared/text/network.ts';
 import { accepting, listOf, readNameForPeople, readScopes, unless, wholeNumber } from '../arguments.ts';
 import {
   CommandError,
   type InstitutionOptions,
+  type InstitutionRun,
   institutionOption,
   onInstitution,
   say,
@@ -57,6 +59,7 @@ interface RightsOptions extends InstitutionOptions {
   readonly registrationRefusals?: 'uniform' | 'distinct';
   readonly redirectUris?: string[] | 'none';
   readonly logoutUris?: string[] | 'none';
+  readonly backchannelLogoutUri?: string;
   readonly secrecy?: 'confidential' | 'public';
   readonly consent?: 'asked' | 'first-party';
   readonly tokens?: 'bearer' | 'bound';
@@ -97,6 +100,10 @@ function withRights(command: Command): Command {
       '--logout-uris <addresses>',
       'addresses to which a member returns from a logout, separated by spaces, or none',
       unless('none', listOf(accepting(isRedirectUri, `${redirectUriRule}.`))),
+    )
+    .option(
+      '--backchannel-logout-uri <address>',
+      "address that hears of the end of a member's session in the browser, or none",
     )
     .addOption(
       new Option(
@@ -164,7 +171,7 @@ function isIdPrefix(text: string): boolean {
 
 function changeOf(options: RightsOptions): ClientChange {
   const { name, grants, tokenLifetime, networks, idPrefix, introspection, assertionAudience } = options;
-  const { redirectUris, logoutUris, secrecy, consent, tokens, profile } = options;
+  const { redirectUris, logoutUris, backchannelLogoutUri, secrecy, consent, tokens, profile } = options;
   return defined({
     name,
     scopes: options.scopes,
@@ -174,6 +181,7 @@ function changeOf(options: RightsOptions): ClientChange {
     idPrefixes: idPrefix === 'none' ? [] : idPrefix && [...new Set(idPrefix)],
     redirectUris: redirectUris === 'none' ? [] : redirectUris,
     logoutUris: logoutUris === 'none' ? [] : logoutUris,
+    backchannelLogoutUri: backchannelLogoutUri === 'none' ? null : backchannelLogoutUri,
     isPublic: secrecy && secrecy === 'public',
     isFirstParty: consent && consent === 'first-party',
     requiresDpop: tokens ? tokens === 'bound' : profile === 'fapi2' ? true : undefined,
@@ -182,6 +190,13 @@ function changeOf(options: RightsOptions): ClientChange {
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
     allowsTokenEndpointAudience: assertionAudience && assertionAudience === 'token-endpoint',
   });
+}
+
+async function requireAddress(
+  { context, institutionId }: InstitutionRun,
+  { backchannelLogoutUri: uri }: ClientChange,
+): Promise<void> {
+  if (typeof uri === 'string') await requireLogoutUri(context.webhooks, institutionId, uri);
 }
 
 interface CreateOptions extends RightsOptions {
@@ -203,8 +218,10 @@ function create(): Command {
       const { name = clientId, grants = ['client_credentials'] } = options;
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
-      await withInstitution(options, async ({ auth, institutionId, origin }) => {
+      await withInstitution(options, async (run) => {
+        const { auth, institutionId, origin } = run;
         const rights = { ...changeOf(options), name, grants, scopes: chosen };
+        await requireAddress(run, rights);
         const client = { institutionId, clientId, ...rights, ...(key && { key }) };
         const created = await createClient(auth, client, origin).catch(refuseTaken);
         if (created === undefined) throw new CommandError('The client id is taken.');
@@ -242,6 +259,7 @@ function describe(client: ListedClient): string {
     `  learns    ${client.introspectsAll ? 'about all tokens of the institution' : 'about its own tokens'}; ${client.registrationRefusals.toLowerCase()} refusals of registration`,
     `  prefixes  ${client.idPrefixes.join(' ') || 'none'}`,
     `  returns   ${[...redirectUris, ...logoutUris].join(' ') || 'nowhere'}`,
+    `  logouts   ${client.backchannelLogoutUri ?? 'not told'}`,
     `  consent   ${isFirstParty ? 'not asked: an app of the institution' : 'asked'}`,
     `  tokens    ${requiresDpop ? 'bound to a key (DPoP)' : 'bearer, or bound to a key'}`,
     `  profile   ${client.securityProfile === 'FAPI2' ? 'FAPI 2.0 Security Profile' : 'standard'}`,
@@ -273,7 +291,9 @@ function set(): Command {
           `${clientId} is switched off: its tokens and those of its members end at once.`,
           options,
         );
-      await withInstitution(options, async ({ auth, institutionId, origin }) => {
+      await withInstitution(options, async (run) => {
+        const { auth, institutionId, origin } = run;
+        await requireAddress(run, change);
         const changing = changeClient(auth, institutionId, { clientId, change, origin });
         if (!(await changing.catch(refuseTaken))) throw noSuchClient();
         if (options.scopes) warnOfScopes(options.scopes);

@@ -38,6 +38,7 @@ export const auditActions = [
   'consent.narrowed',
   'consent.ended',
   'session.ended',
+  'logout.not_accepted',
   'passkey.added',
   'passkey.removed',
   'authenticator.added',

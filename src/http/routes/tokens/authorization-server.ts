@@ -14,6 +14,12 @@ export const AuthorizationServerMetadata = Type.Object({
   token_endpoint: url('The token operation.'),
   userinfo_endpoint: url('The claims of the member.'),
   end_session_endpoint: url('The page on which a member signs out.'),
+  backchannel_logout_supported: Type.Boolean({
+    description: 'Clients with an address for that hear of the end of a session.',
+  }),
+  backchannel_logout_session_supported: Type.Boolean({
+    description: 'ID tokens and logout tokens carry `sid`.',
+  }),
   revocation_endpoint: url('Ends a token before its time.'),
   introspection_endpoint: url('Returns whether a token is active.'),
   jwks_uri: url('The public keys that verify tokens.'),
@@ -70,6 +76,8 @@ export const authorizationServer = operation({
             token_endpoint: 'https://bank.example/auth/v2/token',
             userinfo_endpoint: 'https://bank.example/auth/v2/userinfo',
             end_session_endpoint: 'https://bank.example/auth/v2/logout',
+            backchannel_logout_supported: true,
+            backchannel_logout_session_supported: true,
             revocation_endpoint: 'https://bank.example/auth/v2/revoke',
             introspection_endpoint: 'https://bank.example/auth/v2/introspect',
             jwks_uri: 'https://bank.example/auth/v2/jwks',

@@ -1,0 +1,60 @@
+import { type Directory, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { retryDelaysSeconds } from './schedule.ts';
+
+const work = sql('logouts_work', 'select institution from logouts_due($1)');
+
+/** Institutions that have something to send. */
+export async function selectInstitutionsToNotify(db: Directory, now: Date): Promise<InstitutionId[]> {
+  const { rows } = await db.query<{ institution: InstitutionId }>(work, [now]);
+  return rows.map(({ institution }) => institution);
+}
+
+/** The end of a session that an app has yet to hear of. */
+export interface Notice {
+  readonly sessionId: string;
+  readonly clientId: string;
+  readonly userId: string;
+  /** With the one that begins now. */
+  readonly attempts: number;
+  /** Null: the app is switched off, or has lost its address. */
+  readonly uri: string | null;
+}
+
+const begin = sql(
+  'logouts_begin_attempts',
+  `with due as (
+     select session_id, client_id from logout_notices
+     where institution_id = $1 and due_at <= $2 and client_id <> all ($3::text[])
+     order by due_at limit $4 for update skip locked)
+   update logout_notices n
+   set attempts = n.attempts + 1,
+       due_at = $2 + make_interval(secs => ($5::float8[])[least(n.attempts + 1, cardinality($5::float8[]))] * (0.9 + random() / 5))
+   from due, users u, clients c
+   where n.institution_id = $1 and n.session_id = due.session_id and n.client_id = due.client_id
+     and u.institution_id = $1 and u.user_key = n.user_key
+     and c.institution_id = $1 and c.client_id = n.client_id
+   returning n.session_id, n.client_id, u.user_id, n.attempts,
+             case when c.active then c.backchannel_logout_uri end as uri`,
+);
+
+/** Begins an attempt of each notice returned. None of them is due again, in any process, before the delay of its attempt. */
+export async function beginAttempts(
+  db: Queryable,
+  { now, except, most }: { readonly now: Date; readonly except: readonly string[]; readonly most: number },
+): Promise<Notice[]> {
+  const values = [db.institutionId, now, except, most, retryDelaysSeconds];
+  return (await db.query<Notice>(begin, values)).rows;
+}
+
+const remove = sql(
+  'logouts_delete_notice',
+  'delete from logout_notices where institution_id = $1 and session_id = $2 and client_id = $3',
+);
+
+/** False if another attempt had ended it. */
+export async function deleteNotice(
+  db: Queryable,
+  { sessionId, clientId }: Pick<Notice, 'sessionId' | 'clientId'>,
+): Promise<boolean> {
+  return (await db.query(remove, [db.institutionId, sessionId, clientId])).rowCount === 1;
+}
