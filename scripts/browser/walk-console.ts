@@ -12,6 +12,7 @@ import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
+import { savesWholeList } from './save-list.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { roles, screens, takePictures, walkRole } from './walk-roles.ts';
 
@@ -259,6 +260,7 @@ if (browser !== undefined) {
   await journey('several transfers are decided with one reason', () => decidesSeveralAlone(browser));
   await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
+  await journey('a list is saved as a whole', () => savesWholeList(browser, url));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
   await journey('the audit shows the approvals', () => audit(browser, url));
   await journey('the figures of today follow by the stream', () => followed(browser, url));

@@ -7,8 +7,10 @@ import { Group, useGroups, useWidths } from './rows.ts';
 
 export interface Column<Row> {
   readonly title: string;
-  /** For sorting and for the file. */
+  /** For sorting. */
   readonly text: (row: Row) => string;
+  /** For the file. Default: the text. */
+  readonly inFile?: (row: Row) => string;
   /** Default: the text. */
   readonly cell?: (row: Row) => Children;
   readonly isNumeric?: boolean;
@@ -42,16 +44,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current
   const { table, widths } = useWidths(groups.length > 1);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const sortBy = (at: number) => setOrder({ at, isDescending: order?.at === at && !order.isDescending });
-  const save = () => {
-    const lines = sorted.map((row) => columns.map(({ text }) => text(row)));
-    saveFile(
-      `${file}.csv`,
-      csvOf(
-        columns.map(({ title }) => title),
-        lines,
-      ),
-    );
-  };
+  const save = () => saveRows(`${file}.csv`, columns, sorted);
   return html`<div class="table-frame" tabindex="0" role="group" aria-label=${caption}>
     <table ref=${table} class="table" data-fixed=${widths !== undefined}>
       <caption class="visually-hidden">${caption}</caption>
@@ -86,7 +79,11 @@ function compare<Row>({ text, isNumeric }: Column<Row>, left: Row, right: Row): 
   return isNumeric ? compareAmounts(one, other) : one.localeCompare(other);
 }
 
-function saveFile(name: string, text: string): void {
+/** Saves rows as a file of the browser. */
+export function saveRows<Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const titles = columns.map(({ title }) => title);
+  const lines = rows.map((row) => columns.map(({ text, inFile = text }) => inFile(row)));
+  const text = csvOf(titles, lines);
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   const link = document.createElement('a');
   link.href = address;

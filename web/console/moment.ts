@@ -1,3 +1,5 @@
+import type { Column } from '../common/table.ts';
+import { zonedMoment } from '../design/format/dates.ts';
 import { html } from '../design/html.ts';
 import { session } from './session.ts';
 
@@ -16,4 +18,20 @@ export function momentOf(moment: string | null | undefined): string {
 
 export function Moment({ at }: { at: string | null | undefined }) {
   return at ? html`<time datetime=${at}>${momentOf(at)}</time>` : null;
+}
+
+/** A column of moments. They sort by UTC; the file has them on the clocks of the institution, with the offset. */
+export function momentColumn<Row>(
+  title: string,
+  momentIn: (row: Row) => string | null | undefined,
+): Column<Row> {
+  return {
+    title,
+    text: (row) => momentIn(row) ?? '',
+    inFile: (row) => {
+      const moment = momentIn(row);
+      return moment ? zonedMoment(moment, session.value?.institution.timeZone ?? 'UTC') : '';
+    },
+    cell: (row) => html`<${Moment} at=${momentIn(row)} />`,
+  };
 }

@@ -4,6 +4,8 @@ import { type Column, Table } from '../common/table.ts';
 import { Button, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import { type Page, readPage, sentenceOf } from './operations.ts';
+import { largestPage } from './read-all.ts';
+import { SaveAll } from './save-all.ts';
 import { ask } from './session.ts';
 import { Stateful } from './shell.ts';
 
@@ -71,10 +73,14 @@ function Pages<Row>({
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [next, busy, fault]);
-  return html`<${Table} caption=${caption} columns=${columns} rows=${pages.flatMap(({ items }) => items)} keyOf=${keyOf} file=${file}
+  const rows = pages.flatMap(({ items }) => items);
+  const readAny = (after: string | undefined) =>
+    ask(() => readPage<Row>(path, { limit: String(largestPage), ...query, after }));
+  return html`<${Table} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf}
       empty=${next === undefined ? empty : 'Nothing yet; the search goes on.'} />
     <div ref=${end} class="end">
       ${fault && html`<${Notice} kind="bad" title=${fault} />`}
       ${next !== undefined && html`<${Button} kind="quiet" isBusy=${busy} onPress=${readMore}>${busy ? 'Loading …' : 'Show more'}<//>`}
-    </div>`;
+    </div>
+    ${rows.length > 0 && html`<${SaveAll} file=${file} columns=${columns} readPage=${readAny} />`}`;
 }

@@ -6,7 +6,7 @@ import { Amount, Badge, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { momentColumn } from '../moment.ts';
 import { act, type Entry, pathOf, read, type ShownAccount } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
 import { ask, may } from '../session.ts';
@@ -97,7 +97,7 @@ function Facts({ account }: { account: ShownAccount }) {
 function Entries({ account }: { account: ShownAccount }) {
   const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: account.currency }} />`;
   const columns: Column<Entry>[] = [
-    { title: 'Recorded', text: ({ at }) => at, cell: ({ at }) => html`<${Moment} at=${at} />` },
+    momentColumn('Recorded', ({ at }) => at),
     { title: 'Entry', text: ({ entry }) => String(entry), isNumeric: true },
     { title: 'Kind', text: ({ kind }) => wordOf(kind) },
     {

@@ -4,7 +4,7 @@ import type { Column } from '../../common/table.ts';
 import { Badge, Button, SelectField, Submit, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { momentColumn } from '../moment.ts';
 import type { AuditEntry } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
 import { Screen } from '../shell.ts';
@@ -23,7 +23,7 @@ type Filter = Partial<Record<(typeof filters)[number], string>>;
 const outcomes = ['', 'succeeded', 'refused'];
 
 const columns: readonly Column<AuditEntry>[] = [
-  { title: 'At', text: ({ at }) => at, cell: ({ at }) => html`<${Moment} at=${at} />` },
+  momentColumn('At', ({ at }) => at),
   { title: 'Action', text: ({ action }) => action },
   {
     title: 'Outcome',

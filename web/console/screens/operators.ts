@@ -4,7 +4,7 @@ import { Badge } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { momentColumn } from '../moment.ts';
 import { act, type Operator, pathOf, read } from '../operations.ts';
 import { ask, may, session } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
@@ -34,11 +34,7 @@ function columnsOf(again: () => void): Column<Operator>[] {
       cell: ({ status }) =>
         html`<${Badge} kind=${status === 'ACTIVE' ? 'good' : undefined}>${wordOf(status)}<//>`,
     },
-    {
-      title: 'Since',
-      text: ({ createdAt }) => createdAt,
-      cell: ({ createdAt }) => html`<${Moment} at=${createdAt} />`,
-    },
+    momentColumn('Since', ({ createdAt }) => createdAt),
   ];
   if (!may('operators:manage')) return columns;
   return [

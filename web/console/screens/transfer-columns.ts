@@ -3,7 +3,7 @@ import type { Column } from '../../common/table.ts';
 import { Amount, Badge } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { momentColumn } from '../moment.ts';
 import type { FoundTransfer } from '../operations.ts';
 
 const kinds = { COMPLETED: 'good', PENDING: 'warn', FAILED: 'bad' } as const;
@@ -13,11 +13,7 @@ export function Status({ transfer }: { transfer: Pick<FoundTransfer, 'status'> }
 }
 
 export const transferColumns: readonly Column<FoundTransfer>[] = [
-  {
-    title: 'Ordered',
-    text: ({ createdAt }) => createdAt,
-    cell: ({ createdAt }) => html`<${Moment} at=${createdAt} />`,
-  },
+  momentColumn('Ordered', ({ createdAt }) => createdAt),
   {
     title: 'Transfer',
     text: ({ id }) => id,

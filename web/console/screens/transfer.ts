@@ -6,7 +6,7 @@ import { Amount, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActButton } from '../act.ts';
 import { dueWords, durationOf, wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { Moment, momentColumn } from '../moment.ts';
 import { act, type Decided, pathOf, read, type ShownTransfer } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
@@ -135,11 +135,7 @@ function Entries({ transfer }: { transfer: ShownTransfer }) {
       cell: ({ balanceAfter }) => money(balanceAfter),
       isNumeric: true,
     },
-    {
-      title: 'Recorded',
-      text: ({ recordedAt }) => recordedAt,
-      cell: ({ recordedAt }) => html`<${Moment} at=${recordedAt} />`,
-    },
+    momentColumn('Recorded', ({ recordedAt }) => recordedAt),
   ];
   return html`<section class="card" aria-labelledby="entries">
     <header><h2 id="entries">Entries on both sides</h2></header>

@@ -5,7 +5,7 @@ import { Badge, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
-import { Moment } from '../moment.ts';
+import { Moment, momentColumn } from '../moment.ts';
 import { type Attempt, act, type Delivery, pathOf, read, type Webhook } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
 import { ask, may } from '../session.ts';
@@ -104,11 +104,7 @@ const deliveryColumns: readonly Column<Delivery>[] = [
   { title: 'Event', text: ({ eventId }) => eventId },
   { title: 'Sequence', text: ({ sequence }) => String(sequence), isNumeric: true },
   { title: 'Attempts', text: ({ attempts }) => String(attempts), isNumeric: true },
-  {
-    title: 'Next attempt',
-    text: ({ nextAttemptAt = '' }) => nextAttemptAt,
-    cell: ({ nextAttemptAt }) => html`<${Moment} at=${nextAttemptAt} />`,
-  },
+  momentColumn('Next attempt', ({ nextAttemptAt }) => nextAttemptAt),
 ];
 
 function Waiting({ path, state, title }: { path: string; state: string; title: string }) {
@@ -122,11 +118,7 @@ function Waiting({ path, state, title }: { path: string; state: string; title: s
 
 function Attempts({ path, onDone }: { path: string; onDone: (words: string) => void }) {
   const columns: Column<Attempt>[] = [
-    {
-      title: 'Attempted',
-      text: ({ attemptedAt }) => attemptedAt,
-      cell: ({ attemptedAt }) => html`<${Moment} at=${attemptedAt} />`,
-    },
+    momentColumn('Attempted', ({ attemptedAt }) => attemptedAt),
     { title: 'Event', text: ({ eventId }) => eventId },
     { title: 'Type', text: ({ eventType }) => eventType },
     {

@@ -5,7 +5,7 @@ import { Badge } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
 import { useChanges } from '../live.ts';
-import { Moment } from '../moment.ts';
+import { momentColumn } from '../moment.ts';
 import { read, type Webhook } from '../operations.ts';
 import { ask } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
@@ -35,11 +35,7 @@ const columns: readonly Column<Webhook>[] = [
   },
   { title: 'Sent up to', text: ({ sequence }) => String(sequence), isNumeric: true },
   { title: 'Failures in a row', text: ({ failures }) => String(failures), isNumeric: true },
-  {
-    title: 'Failing since',
-    text: ({ failingSince = '' }) => failingSince,
-    cell: ({ failingSince }) => html`<${Moment} at=${failingSince} />`,
-  },
+  momentColumn('Failing since', ({ failingSince }) => failingSince),
 ];
 
 /** The endpoints of all clients. */

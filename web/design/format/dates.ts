@@ -44,3 +44,30 @@ export function daysOf(month: string): { readonly first: string; readonly last: 
   const days = new Date(Date.UTC(year, number, 0)).getUTCDate();
   return { first: `${month}-01`, last: `${month}-${days}` };
 }
+
+/** By time zone. To make a format takes longer than to use it a hundred times. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * A moment on the clocks of a zone, with its offset from UTC (ISO 8601): `2026-11-20T12:04:05.678901-05:00`. It keeps the fraction as it is
+ * written, and names one moment also in the hour that the end of summer time repeats.
+ */
+export function zonedMoment(moment: string, timeZone: string): string {
+  const clock = clocks.get(timeZone) ?? clockOf(timeZone);
+  clocks.set(timeZone, clock);
+  const parts = Object.fromEntries(
+    clock.formatToParts(new Date(moment)).map(({ type, value }) => [type, value]),
+  );
+  const { year, month, day, hour, minute, second, timeZoneName = '' } = parts;
+  const [fraction = ''] = /\.\d+/.exec(moment) ?? [];
+  const offset = timeZoneName.replace('GMT', '') || '+00:00';
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`;
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit';
+  return new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone, hourCycle: 'h23', timeZoneName: 'longOffset' },
+    ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
+  });
+}

@@ -5,7 +5,7 @@ import { Amount, SelectField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { durationOf, wordOf } from '../../format.ts';
 import { useChanges } from '../../live.ts';
-import { Moment } from '../../moment.ts';
+import { momentColumn } from '../../moment.ts';
 import type { Break } from '../../operations.ts';
 import { PagedTable } from '../../paged-table.ts';
 import { may } from '../../session.ts';
@@ -73,16 +73,8 @@ const columns: readonly Column<Break>[] = [
     cell: ({ difference, currencyCode }) => html`<${Amount} value=${{ amount: difference, currencyCode }} />`,
     isNumeric: true,
   },
-  {
-    title: 'Opened',
-    text: ({ openedAt }) => openedAt,
-    cell: ({ openedAt }) => html`<${Moment} at=${openedAt} />`,
-  },
+  momentColumn('Opened', ({ openedAt }) => openedAt),
   { title: 'Age', text: ageOf },
   { title: 'Owner', text: ({ owner }) => owner ?? 'None' },
-  {
-    title: 'Closed',
-    text: ({ closedAt }) => closedAt ?? '',
-    cell: ({ closedAt }) => html`<${Moment} at=${closedAt} />`,
-  },
+  momentColumn('Closed', ({ closedAt }) => closedAt),
 ];

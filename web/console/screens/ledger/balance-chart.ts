@@ -2,7 +2,7 @@ import { useLoad } from '../../../common/load.ts';
 import { type Column, Table } from '../../../common/table.ts';
 import { Amount } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
-import { Moment } from '../../moment.ts';
+import { momentColumn } from '../../moment.ts';
 import { type BalanceHistory, pathOf, read } from '../../operations.ts';
 import { ask } from '../../session.ts';
 import { Stateful } from '../../shell.ts';
@@ -28,7 +28,7 @@ function Chart({ history: { currency, balances } }: { history: BalanceHistory })
   const { path, zero, lowest, highest } = stepsOf(balances);
   const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: currency }} />`;
   const columns: readonly Column<Row>[] = [
-    { title: 'Before', text: ({ before }) => before, cell: ({ before }) => html`<${Moment} at=${before} />` },
+    momentColumn('Before', ({ before }) => before),
     {
       title: 'Balance',
       text: ({ balance }) => balance,

@@ -7,7 +7,7 @@ import { html } from '../../../design/html.ts';
 import { type Act, ActDialog } from '../../act.ts';
 import { dueWords, wordOf } from '../../format.ts';
 import { useChanges } from '../../live.ts';
-import { Moment } from '../../moment.ts';
+import { Moment, momentColumn } from '../../moment.ts';
 import {
   act,
   type Decided,
@@ -164,7 +164,7 @@ function Queue({
       title: 'Approvals',
       text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
     },
-    { title: 'Due', text: ({ dueAt }) => dueAt, cell: ({ dueAt }) => html`<${Moment} at=${dueAt} />` },
+    momentColumn('Due', ({ dueAt }) => dueAt),
   ];
   return html`<div class="beside">
     <section class="card" aria-label="Transfers that wait">
