@@ -10,6 +10,7 @@ import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts'
 import { decidesSeveral } from './bulk.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
+import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { savesWholeList } from './save-list.ts';
@@ -262,6 +263,7 @@ if (browser !== undefined) {
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
   await journey('a list is saved as a whole', () => savesWholeList(browser, url));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
+  await journey('other rules are tried on the last days', () => previewsRules(browser, url));
   await journey('the audit shows the approvals', () => audit(browser, url));
   await journey('the figures of today follow by the stream', () => followed(browser, url));
   await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));

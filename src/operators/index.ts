@@ -19,6 +19,7 @@ export {
 export { changeOperator, listOperators } from './access/manage-operators.ts';
 export {
   freshSeconds,
+  mayUse,
   type OperatorRole,
   operatorRoles,
   type Right,
@@ -106,5 +107,6 @@ export {
   startProviderSignIn,
 } from './provider/sign-in.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
+export { previewTransferRules } from './transfers/preview-rules.ts';
 export { readTransfer } from './transfers/read-transfer.ts';
 export { searchTransfers } from './transfers/search-transfers.ts';

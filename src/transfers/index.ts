@@ -54,6 +54,8 @@ export { type LimitSubject, type ShownLimit, selectLimitUse } from './limits/sho
 export { listPending } from './list-pending.ts';
 export { listTransferOptions, type TransferOptions } from './list-transfer-options.ts';
 export { listTransfers, type TransferFilter } from './list-transfers.ts';
+export { mostRead, previewRules, type RulesPreview, selectDecidingRules } from './preview/preview-rules.ts';
+export { type DecidingRules, ruleOutcomes } from './preview/replay.ts';
 export { reverseTransfer } from './reverse-transfer.ts';
 export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/accounts/authority.ts';

@@ -203,6 +203,13 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     body: reason,
     leaves: ['transfer.reversal_proposed'],
   },
+  showTransferRules: 'nothing about a member',
+  previewTransferRules: {
+    by: auditor,
+    path: '/transfer-rules/preview',
+    body: { thresholds: [], limits: [] },
+    leaves: ['transfer.rules_previewed'],
+  },
 };
 
 let service: TestService;

@@ -92,6 +92,8 @@ const matrix: Readonly<Record<string, string>> = {
   approveTransfer: approver,
   declineTransfer: approver,
   reverseTransfer: approver,
+  showTransferRules: all,
+  previewTransferRules: '403 403 403 200 200',
 };
 
 /** The parts of a request beside the ids. */
@@ -109,6 +111,7 @@ const bodies: Readonly<Record<string, object>> = {
   switchProvider: { active: false, reason: 'a test' },
   changeWebhook: { status: 'PAUSED', reason: 'a test' },
   replayWebhook: { parked: true, reason: 'a test' },
+  previewTransferRules: { thresholds: [], limits: [] },
 };
 
 let service: TestService;

@@ -1,5 +1,5 @@
 import { AuthenticationError, ConnectionError, Sharedraft, TransferDeclinedError } from '@sharedraft/client';
-import { SignedOutError } from '../common/load.ts';
+import { SignedOutError } from '../common/signed-out-error.ts';
 import { accessToken, forgetToken, member } from './session.ts';
 
 const bank = new Sharedraft({ baseUrl: location.origin, auth: accessToken });

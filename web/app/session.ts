@@ -2,8 +2,8 @@
 // this page. A reload or an expired token asks the page again with `prompt=none`, which succeeds while the member's session lasts.
 import { signal } from '@preact/signals';
 import { Sharedraft } from '@sharedraft/client';
-import { SignedOutError } from '../common/load.ts';
 import { replaceAddress } from '../common/router.ts';
+import { SignedOutError } from '../common/signed-out-error.ts';
 import { factOf } from './facts.ts';
 
 /** The address is /app/<client id>. */

@@ -1,11 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { type Children, html } from '../design/html.ts';
-
-/** Nobody is signed in. The application shows its way to the sign-in page, and no screen shows an error. */
-export class SignedOutError extends Error {
-  override readonly name = 'SignedOutError';
-}
+import { SignedOutError } from './signed-out-error.ts';
 
 export type Loaded<Value> =
   | { readonly kind: 'loading' }

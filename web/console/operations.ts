@@ -1,6 +1,6 @@
 // The operations of operators (/operations/v1), as this console uses them. The session is a cookie that no script can read; the service counts
 // it only for requests from its own pages.
-import { SignedOutError } from '../common/load.ts';
+import { SignedOutError } from '../common/signed-out-error.ts';
 
 export interface Session {
   readonly operatorId: string;
@@ -360,6 +360,62 @@ export interface AuditEntry {
   readonly times: number;
 }
 
+/** Amounts are decimal text; null is no bound. */
+export interface Thresholds {
+  readonly transferType: string;
+  readonly currency: string;
+  readonly reviewAbove: string | null;
+  readonly secondApprovalAbove: string | null;
+}
+
+export interface LimitRule {
+  readonly limitKey: number;
+  readonly subject: string;
+  readonly period: string;
+  readonly transferType: string | null;
+  readonly sourceType: string | null;
+  readonly currency: string;
+  readonly maxPerTransfer: string | null;
+  readonly maxAmount: string | null;
+  readonly maxCount: number | null;
+  readonly reviewAbove: string | null;
+}
+
+export interface TransferRules {
+  readonly thresholds: readonly Thresholds[];
+  readonly limits: readonly LimitRule[];
+}
+
+export interface PreviewFigure {
+  readonly currency: string;
+  readonly present: string;
+  readonly proposed: string;
+  readonly transfers: number;
+  readonly amount: string;
+}
+
+export interface DifferingOrder {
+  readonly id: string;
+  readonly transferType: string;
+  readonly amount: string;
+  readonly currencyCode: string;
+  readonly createdAt: string;
+  readonly present: string;
+  readonly proposed: string;
+}
+
+export interface RulesPreview {
+  readonly since: string;
+  readonly until: string;
+  readonly isCut: boolean;
+  readonly mostRead: number;
+  readonly leftOut: number;
+  readonly figures: readonly PreviewFigure[];
+  readonly differing: number;
+  /** Missing for roles that may not read transfers. */
+  readonly newest?: readonly DifferingOrder[];
+}
+
 export interface Decided {
   readonly outcome: 'DONE' | 'WAITS' | 'PROPOSED';
   readonly status?: string;
@@ -392,8 +448,11 @@ export async function read<Document>(path: string, query: Query = {}): Promise<D
 export async function readPage<Item>(path: string, query: Query = {}): Promise<Page<Item>> {
   const response = await send('GET', path, { query });
   const [, target = ''] = /<([^>]*)>[^,]*rel="?next"?/.exec(response.headers.get('link') ?? '') ?? [];
-  const next = target === '' ? null : new URL(target, location.origin).searchParams.get('after');
-  return { items: (await response.json()) as Item[], next: next ?? undefined };
+  const [, parameters = ''] = target.split('?');
+  return {
+    items: (await response.json()) as Item[],
+    next: new URLSearchParams(parameters).get('after') ?? undefined,
+  };
 }
 
 export async function act<Document>(path: string, body: object, method = 'POST'): Promise<Document> {

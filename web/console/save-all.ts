@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SignedOutError } from '../common/load.ts';
+import { SignedOutError } from '../common/signed-out-error.ts';
 import { type Column, saveRows } from '../common/table.ts';
 import { Button, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { SignedOutError } from '../common/load.ts';
 import { replaceAddress } from '../common/router.ts';
+import { SignedOutError } from '../common/signed-out-error.ts';
 import { read, type Session } from './operations.ts';
 
 const screenKey = 'console-screen';

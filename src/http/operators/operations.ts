@@ -9,6 +9,7 @@ import { ledgerOperations } from './routes/ledger.ts';
 import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
 import { passkeyOperations } from './routes/passkeys.ts';
+import { transferRuleOperations } from './routes/transfer-rules.ts';
 import { transferOperations } from './routes/transfers.ts';
 import { webhookOperations } from './routes/webhooks.ts';
 
@@ -20,7 +21,7 @@ export const operationsByTag: Readonly<Record<string, readonly OperatorOperation
   Members: memberOperations,
   Accounts: accountOperations,
   Ledger: ledgerOperations,
-  Transfers: transferOperations,
+  Transfers: [...transferOperations, ...transferRuleOperations],
   Core: coreOperations,
   Clients: clientOperations,
   Webhooks: webhookOperations,

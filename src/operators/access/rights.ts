@@ -23,6 +23,8 @@ export const rights = {
   'breaks:work': ['teller', 'approver'],
   /** Settings, calendar, clients, providers, webhooks. */
   'institution:change': ['administrator'],
+  /** A dry run of the past by other rules: sums of orders, and the orders themselves only with `members:read`. */
+  'rules:preview': ['administrator', 'auditor'],
   /** Invite, suspend and end operators. */
   'operators:manage': ['administrator'],
   /** The own passkeys. Needs a sign-in within five minutes, so that a session that was left open changes none. */

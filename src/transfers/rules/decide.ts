@@ -117,7 +117,12 @@ export function judge(order: SubmittedOrder, ground: Ground): Judgement | Malfor
   return { ...judged, failure: null, usages, pending: core?.terms ?? null, core };
 }
 
-function isTotalAbove(usages: readonly LimitUsage[], counters: Counters, amountMinor: bigint): boolean {
+/** Whether the amount brings a total of its limits above a threshold of review. */
+export function isTotalAbove(
+  usages: readonly LimitUsage[],
+  counters: Counters,
+  amountMinor: bigint,
+): boolean {
   return usages.some((usage) => {
     const headroom = counters.unreviewedHeadroom(usage);
     return headroom !== null && amountMinor > headroom;

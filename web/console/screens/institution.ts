@@ -1,14 +1,16 @@
 import { useLoad } from '../../common/load.ts';
 import { html } from '../../design/html.ts';
 import { read } from '../operations.ts';
-import { ask } from '../session.ts';
+import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
+import { Rules } from './rules/rules.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
 export function InstitutionScreen() {
   return html`<${Screen} title="Institution">
     <${Facts} id="settings" title="Settings" path="/institution" />
+    ${may('rules:preview') && html`<${Rules} />`}
     <${Facts} id="system" title="System" path="/system" />
   <//>`;
 }

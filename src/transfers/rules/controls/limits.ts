@@ -1,4 +1,10 @@
-import { type Actor, addDays, instantOf } from '../../../institutions/index.ts';
+import {
+  type Actor,
+  addDays,
+  type ClientActor,
+  instantOf,
+  type MemberActor,
+} from '../../../institutions/index.ts';
 import type { AccountFacts } from '../accounts/account.ts';
 import type { ExceededLimit, TransferType } from '../transfer.ts';
 import { controlsOf } from './controls.ts';
@@ -76,7 +82,7 @@ export const contributionKey = 0;
  */
 export function usagesOf(
   limits: readonly Limit[],
-  order: CountedOrder & { readonly actor: Actor },
+  order: CountedOrder & { readonly actor: OrderedBy },
 ): LimitUsage[] {
   return bindingOf(
     limits.filter((limit) => !isStandIn(limit)),
@@ -89,8 +95,14 @@ export function standInUsagesOf(limits: readonly Limit[], order: CountedOrder): 
   return bindingOf(limits.filter(isStandIn), { ...order, actor: null });
 }
 
+/** The part of an actor that the limits know. */
+type OrderedBy = Pick<ClientActor, 'kind'> | Pick<MemberActor, 'kind' | 'userKey'>;
+
+/** The part of a source account that the limits know. */
+type Source = Pick<AccountFacts, 'accountKey' | 'customerKey' | 'diAccountType'>;
+
 interface CountedOrder {
-  readonly from: AccountFacts;
+  readonly from: Source;
   readonly transferType: TransferType;
   readonly currency: string;
   /** The institution's day, YYYY-MM-DD. */
@@ -99,7 +111,7 @@ interface CountedOrder {
 
 function bindingOf(
   limits: readonly Limit[],
-  { actor, from, transferType, currency, day }: CountedOrder & { readonly actor: Actor | null },
+  { actor, from, transferType, currency, day }: CountedOrder & { readonly actor: OrderedBy | null },
 ): LimitUsage[] {
   return limits.flatMap((limit) => {
     const subjectKey = subjectOf(limit, actor, from);
@@ -161,7 +173,7 @@ export function countersOf(
   });
 }
 
-function subjectOf({ subject }: Limit, actor: Actor | null, from: AccountFacts): bigint | null {
+function subjectOf({ subject }: Limit, actor: OrderedBy | null, from: Source): bigint | null {
   switch (subject) {
     case 'CUSTOMER':
       return from.customerKey;
@@ -297,7 +309,8 @@ export class Counters {
   }
 }
 
-function nameOf({ limitKey, subjectKey, periodStart: start }: CounterName): string {
+/** The key of a counter as text. */
+export function nameOf({ limitKey, subjectKey, periodStart: start }: CounterName): string {
   return `${limitKey}/${subjectKey}/${start}`;
 }
 

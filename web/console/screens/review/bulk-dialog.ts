@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SignedOutError } from '../../../common/load.ts';
+import { SignedOutError } from '../../../common/signed-out-error.ts';
 import { Amount, Badge, Button, Notice, Submit, TextField } from '../../../design/components.ts';
 import { sumOf } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';

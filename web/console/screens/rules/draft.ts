@@ -1,0 +1,87 @@
+import { readAmount } from '../../../design/format/money.ts';
+import type { LimitRule, Thresholds, TransferRules } from '../../operations.ts';
+
+const thresholdBounds = ['reviewAbove', 'secondApprovalAbove'] as const;
+const limitBounds = ['maxPerTransfer', 'maxAmount', 'maxCount', 'reviewAbove'] as const;
+
+/** The texts of a form, by the id of their field. An empty one is no bound. */
+export type Draft = Readonly<Record<string, string>>;
+
+interface DraftField {
+  readonly id: string;
+  readonly bound: (typeof thresholdBounds)[number] | (typeof limitBounds)[number];
+}
+
+export function fieldsOf(kind: 'thresholds' | 'limits', at: number): DraftField[] {
+  const bounds = kind === 'thresholds' ? thresholdBounds : limitBounds;
+  return bounds.map((bound) => ({ id: `${kind}-${at}-${bound}`, bound }));
+}
+
+/** The rules with a row of thresholds for each type: in the currency of the institution, if the type has none. */
+export function withEachType(
+  rules: TransferRules,
+  types: readonly string[],
+  currency: string,
+): TransferRules {
+  const missing = types
+    .filter((type) => rules.thresholds.every(({ transferType }) => transferType !== type))
+    .map((transferType) => ({ transferType, currency, reviewAbove: null, secondApprovalAbove: null }));
+  return { ...rules, thresholds: [...rules.thresholds, ...missing] };
+}
+
+export function draftOf({ thresholds, limits }: TransferRules): Draft {
+  const texts = (kind: 'thresholds' | 'limits', rows: readonly object[]) =>
+    rows.flatMap((row, at) =>
+      fieldsOf(kind, at).map(({ id, bound }) => [
+        id,
+        String((row as Readonly<Record<string, unknown>>)[bound] ?? ''),
+      ]),
+    );
+  return Object.fromEntries([...texts('thresholds', thresholds), ...texts('limits', limits)]);
+}
+
+/** The rules with the bounds of the form, or why a field is refused. A limit without a bound is none. */
+export function rulesOf(
+  draft: Draft,
+  { thresholds, limits }: TransferRules,
+): { readonly rules: TransferRules } | { readonly faults: Readonly<Record<string, string>> } {
+  const faults: Record<string, string> = {};
+  const read = (kind: 'thresholds' | 'limits', at: number, currency: string) =>
+    Object.fromEntries(
+      fieldsOf(kind, at).map(({ id, bound }) => {
+        const text = draft[id]?.trim() ?? '';
+        const value = bound === 'maxCount' ? countOf(text) : amountOf(text, currency);
+        if (value === undefined)
+          faults[id] =
+            bound === 'maxCount'
+              ? 'Write a whole number, like 20.'
+              : 'Write an amount in digits, like 105.25.';
+        return [bound, value ?? null];
+      }),
+    );
+  const rules = {
+    thresholds: thresholds.map(
+      (row, at) => ({ ...row, ...read('thresholds', at, row.currency) }) as Thresholds,
+    ),
+    limits: limits
+      .map((row, at) => ({ ...row, ...read('limits', at, row.currency) }) as LimitRule)
+      .filter((row) => limitBounds.some((bound) => row[bound] !== null)),
+  };
+  return Object.keys(faults).length > 0 ? { faults } : { rules };
+}
+
+/** Null for an empty text, undefined for one that is no amount. Zero is a bound. */
+function amountOf(text: string, currency: string): string | null | undefined {
+  if (text === '') return null;
+  if (/^0+(\.0+)?$/.test(text)) return '0';
+  const { maximumFractionDigits } = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+  }).resolvedOptions();
+  return readAmount(text, maximumFractionDigits);
+}
+
+function countOf(text: string): number | null | undefined {
+  if (text === '') return null;
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../../common/load.ts';
+import { Button, Notice, Submit, TextField } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { wordOf } from '../../format.ts';
+import {
+  act,
+  type LimitRule,
+  type RulesPreview,
+  read,
+  sentenceOf,
+  type Thresholds,
+  type TransferRules,
+} from '../../operations.ts';
+import { ask, session } from '../../session.ts';
+import { Stateful } from '../../shell.ts';
+import { type Draft, draftOf, fieldsOf, rulesOf, withEachType } from './draft.ts';
+import { Preview } from './preview.ts';
+
+const types = ['STANDARD', 'CROSS_MEMBER', 'IRA_CONTRIBUTION', 'LOAN_PAYMENT', 'INTRA_FI'];
+const labels = {
+  reviewAbove: 'Review above',
+  secondApprovalAbove: 'Two approvals above',
+  maxPerTransfer: 'Most in one transfer',
+  maxAmount: 'Most in the period',
+  maxCount: 'Most transfers',
+} as const;
+
+/** The thresholds and limits in a form whose changes are tried out on the last days, and never saved. */
+export function Rules() {
+  const { state, again } = useLoad(() => ask(() => read<TransferRules>('/transfer-rules')), []);
+  return html`<section class="card" aria-labelledby="rules">
+    <header><h2 id="rules">Rules of transfers</h2></header>
+    <${Stateful} state=${state} subject="the rules" again=${again}>
+      ${(rules: TransferRules) => html`<${RulesForm} rules=${withEachType(rules, types, session.value?.institution.currency ?? 'USD')} />`}
+    <//>
+  </section>`;
+}
+
+function RulesForm({ rules }: { rules: TransferRules }) {
+  const [draft, setDraft] = useState(draftOf(rules));
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const [preview, setPreview] = useState<RulesPreview>();
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy) return;
+    const proposed = rulesOf(draft, rules);
+    setFaults('faults' in proposed ? proposed.faults : {});
+    setFailure(undefined);
+    setPreview(undefined);
+    if ('faults' in proposed) return;
+    setBusy(true);
+    try {
+      setPreview(await ask(() => act<RulesPreview>('/transfer-rules/preview', proposed.rules)));
+    } catch (error) {
+      setFailure(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  const form = { draft, faults, set: (id: string, text: string) => setDraft({ ...draft, [id]: text }) };
+  return html`<form class="body" onSubmit=${submit} novalidate>
+      <p class="quiet">Try other amounts on the orders of the last 30 days. Nothing is saved: rules are changed on the command line.</p>
+      ${rules.thresholds.map((row, at) => html`<${Row} key=${`t${at}`} kind="thresholds" at=${at} title=${titleOfThresholds(row)} form=${form} />`)}
+      ${rules.limits.map((row, at) => html`<${Row} key=${`l${at}`} kind="limits" at=${at} title=${titleOfLimit(row)} form=${form} />`)}
+      <div class="actions">
+        <${Submit} isBusy=${busy}>${busy ? 'Trying …' : 'Try on the last 30 days'}<//>
+        <${Button} kind="text" onPress=${() => setDraft(draftOf(rules))}>As they are<//>
+      </div>
+      ${failure && html`<${Notice} kind="bad" title=${failure} />`}
+    </form>
+    ${preview && html`<${Preview} preview=${preview} />`}`;
+}
+
+interface RowProps {
+  readonly kind: 'thresholds' | 'limits';
+  readonly at: number;
+  readonly title: string;
+  readonly form: {
+    readonly draft: Draft;
+    readonly faults: Readonly<Record<string, string>>;
+    readonly set: (id: string, text: string) => void;
+  };
+}
+
+function Row({ kind, at, title, form }: RowProps) {
+  return html`<fieldset class="rule">
+    <legend>${title}</legend>
+    <div class="filters">${fieldsOf(kind, at).map(
+      ({
+        id,
+        bound,
+      }) => html`<${TextField} key=${id} id=${id} label=${labels[bound]} inputMode="decimal" value=${form.draft[id]}
+        fault=${form.faults[id]} onValue=${(text: string) => form.set(id, text)} />`,
+    )}</div>
+  </fieldset>`;
+}
+
+function titleOfThresholds({ transferType, currency }: Thresholds): string {
+  return `Reviews: ${wordOf(transferType)}, ${currency}`;
+}
+
+function titleOfLimit({ limitKey, subject, period, transferType, sourceType, currency }: LimitRule): string {
+  const about = [transferType, sourceType && `from ${wordOf(sourceType).toLowerCase()}`].filter(Boolean);
+  const which = about.map((one) => wordOf(one)).join(' ') || 'All types';
+  return `Limit ${limitKey}: ${wordOf(subject)} and ${period.toLowerCase()}, ${which}, ${currency}`;
+}
