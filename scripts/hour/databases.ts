@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { appendFile, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
 import type { SocketConnection } from '../../src/storage/index.ts';
 import { asSuperuser } from '../../test/support/postgres.ts';
@@ -9,15 +8,13 @@ import { eventually, postmasterOf } from '../../test/support/processes.ts';
 
 const volumeMegabytes = 6_000;
 
-/** A primary on a file system of its own, and a synchronous standby of it. */
+/** A primary on a file system of its own, and a synchronous standby of it. Each is restarted after a crash, as by a supervisor. */
 export class Databases {
   readonly #folder: string;
   readonly #volume: string;
   #primary: EmbeddedPostgres | undefined;
   #standby: EmbeddedPostgres | undefined;
   #isPrimaryGone = false;
-  #isStopping = false;
-  #supervision: Promise<void> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -81,30 +78,6 @@ export class Databases {
         return rows.length === 1;
       }),
     );
-    this.#supervision = this.#supervise();
-  }
-
-  /** Restarts the primary after a crash, as a supervisor of a production database does. */
-  async #supervise(): Promise<void> {
-    while (!this.#isStopping && !this.#isPrimaryGone) {
-      await sleep(2_000);
-      if (this.#isStopping || this.#isPrimaryGone || (await this.#isPrimaryRunning())) continue;
-      await this.#primary?.stop().catch(() => {});
-      this.#primary =
-        (await ownEmbeddedPostgres({ dataDir: this.#dataDir, log: () => {} }).catch(() => undefined)) ??
-        this.#primary;
-    }
-  }
-
-  async #isPrimaryRunning(): Promise<boolean> {
-    const postmaster = await postmasterOf(this.#dataDir).catch(() => undefined);
-    if (postmaster === undefined) return false;
-    try {
-      process.kill(postmaster, 0);
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   /** Stops or continues every process of the primary. */
@@ -138,16 +111,14 @@ export class Databases {
   /** Ends the primary for good, at once, and promotes the standby. */
   async failOver(): Promise<void> {
     this.#isPrimaryGone = true;
-    await this.#supervision;
     process.kill(await postmasterOf(this.#dataDir), 'SIGKILL');
-    await sleep(1_000);
+    // No supervisor restarts it: two servers that take writes would be a split.
+    await this.#primary?.stop();
     if (this.#standby === undefined) throw new Error('There is no standby.');
     await asSuperuser(this.#standby.connection, (client) => client.query('select pg_promote()'));
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    await this.#supervision;
     for (const server of [this.#standby, this.#primary]) await server?.stop().catch(() => {});
     try {
       execFileSync('umount', ['--lazy', this.#volume], { stdio: 'ignore' });
