@@ -40,6 +40,7 @@ test('an idle process asks the database for no single institution', async () => 
     'alerts_work',
     'core_to_tend',
     'institutions_all',
+    'logouts_work',
     'transfers_to_settle',
     'webhooks_work',
     'events_begin_epochs_of_timeline',
