@@ -245,7 +245,7 @@ async function copyAuditKeys(source: Side, target: Side): Promise<void> {
   );
 }
 
-/** What the move leaves behind: the subscription, the publication and the target's fence. */
+/** Removes the subscription and the publication of the move, and brings the target's fence up to date. */
 async function tidy({ source, target, channel, tables, onStep }: Move): Promise<void> {
   await onStep?.('tidy');
   await unsubscribe(target, source, channel.slot);

@@ -9,7 +9,7 @@ import { refuseUnverifiedUrl, systemClock } from '../storage/index.ts';
 import { CommandError } from './command.ts';
 import { systemOperator } from './operator.ts';
 
-/** What the commands of cells work with: the owner's login of this database, and that of the other cell. */
+/** Connections of the commands of cells: the owner's login of this database, and that of the other cell. */
 export interface CellRun extends Pick<MoveDeps, 'clock' | 'origin' | 'secrets'> {
   readonly own: Side;
   /** Throws CommandError without CELL_DATABASE_URL. */

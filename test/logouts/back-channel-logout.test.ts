@@ -446,7 +446,7 @@ describe('an attempt that fails (section 2.5)', () => {
 });
 
 describe('a grant beside the end of its session', () => {
-  /** What `issueCode` takes for another grant in the session of the newest one. */
+  /** The argument of `issueCode` for another grant in the session of the newest one. */
   async function grantedTo(app: App): Promise<Granted> {
     const [row] = await service.db.superuser<{ s: string; u: string; k: string; e: number; at: Date }>(
       `select g.session_id as s, u.user_id as u, g.user_key::text as k, g.user_epoch as e, g.authenticated_at as at
