@@ -117,7 +117,6 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
     await open(move);
     const pauseMillis = performance.now() - closedAt;
     await tidy(move);
-    await note(source, wholeService, move, 'institution.left');
     return { pauseMillis, rows };
   });
 }
@@ -150,16 +149,8 @@ async function prepare(move: Move): Promise<void> {
 
 /** From the last change at the source to the proof that the target has the same rows. Returns their number. */
 async function close(move: Move, closedAt: number): Promise<bigint> {
-  const {
-    source,
-    target,
-    institution,
-    cells,
-    tables,
-    channel,
-    onStep,
-    pauseMillis = longestPauseMillis,
-  } = move;
+  const { source, target, institution, cells, tables, channel, onStep } = move;
+  const { pauseMillis = longestPauseMillis } = move;
   const { institutionId } = institution;
   await onStep?.('close');
   if (institution.served === 'here')
@@ -178,7 +169,10 @@ async function close(move: Move, closedAt: number): Promise<bigint> {
       `The two cells have other rows in ${differing.join(', ')}. The institution is open here again.`,
     );
   await onStep?.('let_go');
-  await updateServed(source.db, institutionId, { served: 'left', otherCell: cells.target.name });
+  await inTransaction(source.db, async () => {
+    await updateServed(source.db, institutionId, { served: 'left', otherCell: cells.target.name });
+    await note(source, wholeService, move, 'institution.left');
+  });
   return rows;
 }
 
@@ -266,8 +260,11 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     if (institution.served === 'arriving' || institution.served === 'gone')
       refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
     // The source first: it ends the pause, and a move that is repeated from here still fits.
-    if (institution.served !== 'here')
-      await updateServed(source.db, institutionId, { served: 'here', otherCell: null });
+    await inTransaction(source.db, async () => {
+      if (institution.served !== 'here')
+        await updateServed(source.db, institutionId, { served: 'here', otherCell: null });
+      await note(source, institutionId, move, 'institution.move_undone');
+    });
     if (arrives) {
       await unsubscribe(target, source, channel.slot);
       await deleteRows(target, institution, thatMove(tables, 'replicated'));
@@ -275,7 +272,6 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     }
     await unpublish(source, channel);
     await buildFence(source.db, tables);
-    await note(source, institutionId, move, 'institution.move_undone');
   });
 }
 
@@ -294,8 +290,10 @@ export function confirmMove(deps: MoveDeps, code: string, to: string): Promise<v
     await tidy(move);
     await deleteRows(source, institution, thatMove(tables, 'replicated'));
     await run(source.db, 'delete from public."cell_keys" where institution_id = $1', [institutionId]);
-    await updateServed(source.db, institutionId, { served: 'gone', otherCell: to });
-    await note(source, wholeService, move, 'institution.move_confirmed');
+    await inTransaction(source.db, async () => {
+      await updateServed(source.db, institutionId, { served: 'gone', otherCell: to });
+      await note(source, wholeService, move, 'institution.move_confirmed');
+    });
   });
 }
 

@@ -137,6 +137,13 @@ test('an institution moves under load while its command is killed at every step:
   await move(east, west);
   await decidedAgain();
 
+  const left = `select count(*)::integer as times from audit_entries where action = 'institution.left' and subject = 'lakeside'`;
+  assert.deepEqual(
+    await east.rows(left),
+    [{ times: 1 }],
+    'a command that was cut off behind it leaves the entry',
+  );
+
   assert.equal((await statusOf(east, bearer)).status, 421, 'a token of an institution that has moved');
   assert.equal((await statusOf(west, bearer)).status, 200, 'the same token at its new cell');
   const unknown = await statusOf(west, neighbor.token);
