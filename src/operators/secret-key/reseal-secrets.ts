@@ -57,13 +57,10 @@ async function walkSecrets(deps: ResealDeps, origin: Origin | undefined): Promis
   let lost = 0;
   let codesUntil: Date | undefined;
   for (const { institutionId } of await database.directory(listInstitutions)) {
-    const walked = await walkWebhookKeys(deps, institutionId, origin);
-    const screened = await walkScreening(deps, institutionId, origin);
-    const provided = await walkProvider(deps, institutionId, origin);
-    const apps = await walkAuthenticators(deps, institutionId, origin);
-    for (const one of [walked, screened, provided, apps]) {
-      keys += one.resealed;
-      lost += one.lost;
+    for (const kind of kinds) {
+      const walked = await walkKind(deps, institutionId, { kind, origin });
+      keys += walked.resealed;
+      lost += walked.lost;
     }
     const until = await lastOtherCode(deps, institutionId);
     if (until !== undefined && (codesUntil === undefined || until > codesUntil)) codesUntil = until;
@@ -84,84 +81,63 @@ function within<T>(
   return write ? database.transaction(institutionId, work) : database.read(institutionId, work);
 }
 
-async function walkWebhookKeys(
+interface Portion {
+  readonly resealed: number;
+  readonly lost: number;
+  /** Seals the next portion; undefined behind the last one. */
+  readonly next: Reseal | undefined;
+}
+
+type Reseal = (tx: Queryable, vault: Vault, options: { readonly write: boolean }) => Promise<Portion>;
+
+/** The secrets of an institution, by the names under which the audit counts them. */
+const kinds: readonly { readonly counted: string; readonly reseal: Reseal }[] = [
+  { counted: 'webhookKeys', reseal: inPortions(resealWebhookKeys, firstKeyPlace) },
+  { counted: 'screeningSecrets', reseal: atOnce(resealScreeningSecrets) },
+  { counted: 'operatorProviderSecrets', reseal: atOnce(resealProviderSecret) },
+  { counted: 'authenticators', reseal: inPortions(resealAuthenticators, firstSecretPlace) },
+];
+
+function inPortions<Place>(
+  reseal: (
+    tx: Queryable,
+    vault: Vault,
+    options: { readonly after: Place; readonly write: boolean },
+  ) => Promise<Omit<Portion, 'next'> & { readonly after: Place | undefined }>,
+  place: Place,
+): Reseal {
+  return async (tx, vault, { write }) => {
+    const { after, ...counts } = await reseal(tx, vault, { after: place, write });
+    return { ...counts, next: after === undefined ? undefined : inPortions(reseal, after) };
+  };
+}
+
+function atOnce(reseal: (...given: Parameters<Reseal>) => Promise<Omit<Portion, 'next'>>): Reseal {
+  return async (...given) => ({ ...(await reseal(...given)), next: undefined });
+}
+
+async function walkKind(
   { database, vault, clock }: ResealDeps,
   institutionId: InstitutionId,
-  origin: Origin | undefined,
+  { kind, origin }: { readonly kind: (typeof kinds)[number]; readonly origin: Origin | undefined },
 ): Promise<{ readonly resealed: number; readonly lost: number }> {
   const write = origin !== undefined;
   const count = { resealed: 0, lost: 0 };
-  for (let after: typeof firstKeyPlace | undefined = firstKeyPlace; after !== undefined; ) {
-    const place: typeof firstKeyPlace = after;
-    const batch = await within({ database, institutionId, write }, async (tx) => {
-      const walked = await resealWebhookKeys(tx, vault, { after: place, write });
+  for (let next: Reseal | undefined = kind.reseal; next !== undefined; ) {
+    const reseal: Reseal = next;
+    const portion = await within({ database, institutionId, write }, async (tx) => {
+      const walked = await reseal(tx, vault, { write });
       if (write && walked.resealed > 0) {
         const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
-        await appendAudit(tx, { ...entry, after: { webhookKeys: walked.resealed } }, clock());
+        await appendAudit(tx, { ...entry, after: { [kind.counted]: walked.resealed } }, clock());
       }
       return walked;
     });
-    count.resealed += batch.resealed;
-    count.lost += batch.lost;
-    after = batch.after;
+    count.resealed += portion.resealed;
+    count.lost += portion.lost;
+    next = portion.next;
   }
   return count;
-}
-
-async function walkAuthenticators(
-  { database, vault, clock }: ResealDeps,
-  institutionId: InstitutionId,
-  origin: Origin | undefined,
-): Promise<{ readonly resealed: number; readonly lost: number }> {
-  const write = origin !== undefined;
-  const count = { resealed: 0, lost: 0 };
-  for (let after: bigint | undefined = firstSecretPlace; after !== undefined; ) {
-    const place: bigint = after;
-    const batch = await within({ database, institutionId, write }, async (tx) => {
-      const walked = await resealAuthenticators(tx, vault, { after: place, write });
-      if (write && walked.resealed > 0) {
-        const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
-        await appendAudit(tx, { ...entry, after: { authenticators: walked.resealed } }, clock());
-      }
-      return walked;
-    });
-    count.resealed += batch.resealed;
-    count.lost += batch.lost;
-    after = batch.after;
-  }
-  return count;
-}
-
-async function walkScreening(
-  { database, vault, clock }: ResealDeps,
-  institutionId: InstitutionId,
-  origin: Origin | undefined,
-): Promise<{ readonly resealed: number; readonly lost: number }> {
-  const write = origin !== undefined;
-  return within({ database, institutionId, write }, async (tx) => {
-    const walked = await resealScreeningSecrets(tx, vault, { write });
-    if (write && walked.resealed > 0) {
-      const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
-      await appendAudit(tx, { ...entry, after: { screeningSecrets: walked.resealed } }, clock());
-    }
-    return walked;
-  });
-}
-
-async function walkProvider(
-  { database, vault, clock }: ResealDeps,
-  institutionId: InstitutionId,
-  origin: Origin | undefined,
-): Promise<{ readonly resealed: number; readonly lost: number }> {
-  const write = origin !== undefined;
-  return within({ database, institutionId, write }, async (tx) => {
-    const walked = await resealProviderSecret(tx, vault, { write });
-    if (write && walked.resealed > 0) {
-      const entry = { action: 'secret_key.resealed', outcome: 'succeeded', origin } as const;
-      await appendAudit(tx, { ...entry, after: { operatorProviderSecrets: walked.resealed } }, clock());
-    }
-    return walked;
-  });
 }
 
 async function lastOtherCode(
