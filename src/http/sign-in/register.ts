@@ -11,6 +11,7 @@ import {
   errorView,
 } from './browser-routes.ts';
 import { Cookies } from './cookies.ts';
+import { policyOf } from './document.ts';
 import { addressByName, isSafeOrigin } from './origins.ts';
 import { texts } from './texts.ts';
 import { refusedView, type View } from './views.ts';
@@ -81,15 +82,11 @@ function respond(
 }
 
 function sendView(reply: FastifyReply, { status, html, leadsTo, hasScript }: View): FastifyReply {
-  const target = leadsTo === undefined ? '' : ` ${sourceOf(leadsTo)}`;
-  const script = hasScript ? `script-src 'self'; require-trusted-types-for 'script'; ` : '';
+  const formTarget = leadsTo && sourceOf(leadsTo);
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
-    .header(
-      'content-security-policy',
-      `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`,
-    )
+    .header('content-security-policy', policyOf({ hasScript, formTarget }))
     .send(html);
 }
 

@@ -10,8 +10,7 @@ import {
 import { type Html, html } from '../../shared/text/html.ts';
 import type { UnsubscribePage } from '../services.ts';
 import { deviceName } from './device-name.ts';
-import { scriptUrl } from './script.ts';
-import { styleUrl } from './style.ts';
+import { documentOf } from './document.ts';
 import { texts } from './texts.ts';
 
 /** The paths that the pages send their forms to. */
@@ -413,21 +412,5 @@ export function page(
   body: Html,
   { hasScript = false, language = texts.language as string } = {},
 ): View {
-  const document = html`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${styleUrl}">
-${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
-</head>
-<body>
-<main>${body}
-</main>
-</body>
-</html>
-`;
-  return { status: 200, html: document.text, hasScript };
+  return { status: 200, html: documentOf({ language, title, body, hasScript }), hasScript };
 }

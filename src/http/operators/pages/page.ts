@@ -8,9 +8,8 @@ import {
   type SignInFrom,
   signOut,
 } from '../../../operators/index.ts';
-import { type Html, html } from '../../../shared/text/html.ts';
-import { scriptUrl } from '../../sign-in/script.ts';
-import { styleUrl } from '../../sign-in/style.ts';
+import type { Html } from '../../../shared/text/html.ts';
+import { documentOf, policyOf } from '../../sign-in/document.ts';
 import { requestOrigin } from '../register.ts';
 import type { SessionCookie } from '../session-cookie.ts';
 import { texts } from './texts.ts';
@@ -58,32 +57,12 @@ export function sendPage(
   reply: FastifyReply,
   { status = 200, title, body, hasScript = false, goesTo }: OperatorView,
 ): FastifyReply {
-  const page = html`<!doctype html>
-<html lang="${texts.language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${styleUrl}">
-${goesTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${goesTo}">`}
-${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
-</head>
-<body>
-<main>${body}
-</main>
-</body>
-</html>
-`;
-  const script = hasScript ? `script-src 'self'; require-trusted-types-for 'script'; ` : '';
+  const { language } = texts;
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
-    .header(
-      'content-security-policy',
-      `default-src 'none'; ${script}style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-    )
-    .send(page.text);
+    .header('content-security-policy', policyOf({ hasScript }))
+    .send(documentOf({ language, title, body, hasScript, goesTo }));
 }
 
 /** 303 turns the POST of a form into a GET. */
