@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { repeatedly } from '../shared/process/repeatedly.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { type EvaluateDeps, evaluate } from './derivation/evaluate.ts';
 import { selectInstitutionsToDerive } from './derivation/evaluate-queries.ts';
@@ -33,23 +34,11 @@ export function startAlertWorker(
     const found = await deps.database.directory((db) => selectInstitutionsToDerive(db, { now, processId }));
     await Promise.all(found.map(serve));
   };
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  const schedule = () => {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error) => deps.onError(error))
-        .then(() => {
-          if (!isStopped) schedule();
-        });
-    }, lookMillis);
-  };
-  schedule();
+  const looks = repeatedly(look, { everyMillis: lookMillis, onError: deps.onError });
   return {
     stop: async () => {
       isStopped = true;
-      clearTimeout(timer);
-      await looking;
+      await looks.stop();
     },
   };
 }

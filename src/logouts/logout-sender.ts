@@ -1,4 +1,5 @@
 import { appendAudit, ownOrigin } from '../events/index.ts';
+import { repeatedly } from '../shared/process/repeatedly.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { rulesOf, Sender } from '../webhooks/index.ts';
 import { issueLogoutToken, type LogoutDeps } from './logout-token.ts';
@@ -76,23 +77,11 @@ export function startLogoutSender(
       await beginOf(institutionId).catch((error) => onError(error, institutionId));
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  const schedule = () => {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error) => onError(error))
-        .then(() => {
-          if (!isStopped) schedule();
-        });
-    }, lookMillis);
-  };
-  schedule();
+  const looks = repeatedly(look, { everyMillis: lookMillis, onError });
   return {
     stop: async () => {
       isStopped = true;
-      clearTimeout(timer);
-      await looking;
+      await looks.stop();
       await Promise.all(underWay);
       for (const own of lines.values()) for (const { sender } of own.values()) sender.close();
     },

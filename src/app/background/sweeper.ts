@@ -1,5 +1,6 @@
 import { expireAuthorizations, followBreaks, selectCoresToTend } from '../../core-connection/index.ts';
 import { type Institution, listAllInstitutions } from '../../institutions/index.ts';
+import { repeatedly } from '../../shared/process/repeatedly.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { selectInstitutionsToSettle, settleDue, type TransferDesk } from '../../transfers/index.ts';
 import type { AppContext } from '../context.ts';
@@ -33,54 +34,42 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
     underWay.set(institutionId, swept);
   };
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
   const look = async () => {
-    try {
-      const now = clock();
-      const isTending = performance.now() - tendedAt >= tendMillis;
-      const [institutions, toSettle, toTend] = await database.directory((db) =>
-        Promise.all([
-          listAllInstitutions(db),
-          selectInstitutionsToSettle(db, now),
-          isTending ? selectCoresToTend(db, now) : [],
-        ]),
-      );
-      if (isTending) tendedAt = performance.now();
-      known = new Map(institutions.map((one) => [one.institutionId, one]));
-      context.sandboxClocks.learn(institutions);
-      context.served.learn(institutions);
-      const tended = new Set(toTend);
-      const settled = new Set(toSettle);
-      for (const institutionId of settled.union(tended)) {
-        if (stopped) return;
-        if (underWay.has(institutionId)) continue;
-        if (underWay.size >= mostSwept) await Promise.race(underWay.values());
-        begin(institutionId, async () => {
-          if (settled.has(institutionId)) await settleDue(desk, institutionId);
-          if (!tended.has(institutionId)) return;
-          await expireAuthorizations(context, institutionId);
-          if (known.get(institutionId)?.record !== 'core') return;
-          const after = followedUpTo.get(institutionId) ?? 0n;
-          followedUpTo.set(institutionId, await followBreaks(context, institutionId, after));
-        });
-      }
-    } catch (error) {
-      log('sweep_failed', { error });
+    const now = clock();
+    const isTending = performance.now() - tendedAt >= tendMillis;
+    const [institutions, toSettle, toTend] = await database.directory((db) =>
+      Promise.all([
+        listAllInstitutions(db),
+        selectInstitutionsToSettle(db, now),
+        isTending ? selectCoresToTend(db, now) : [],
+      ]),
+    );
+    if (isTending) tendedAt = performance.now();
+    known = new Map(institutions.map((one) => [one.institutionId, one]));
+    context.sandboxClocks.learn(institutions);
+    context.served.learn(institutions);
+    const tended = new Set(toTend);
+    const settled = new Set(toSettle);
+    for (const institutionId of settled.union(tended)) {
+      if (stopped) return;
+      if (underWay.has(institutionId)) continue;
+      if (underWay.size >= mostSwept) await Promise.race(underWay.values());
+      begin(institutionId, async () => {
+        if (settled.has(institutionId)) await settleDue(desk, institutionId);
+        if (!tended.has(institutionId)) return;
+        await expireAuthorizations(context, institutionId);
+        if (known.get(institutionId)?.record !== 'core') return;
+        const after = followedUpTo.get(institutionId) ?? 0n;
+        followedUpTo.set(institutionId, await followBreaks(context, institutionId, after));
+      });
     }
-    if (!stopped) schedule();
   };
-  const schedule = () => {
-    timer = setTimeout(() => {
-      looking = look();
-    }, sweepMillis);
-  };
-  schedule();
+  const onError = (error: unknown) => log('sweep_failed', { error });
+  const looks = repeatedly(look, { everyMillis: sweepMillis, onError });
   return {
     stop: async () => {
       stopped = true;
-      clearTimeout(timer);
-      await looking;
+      await looks.stop();
       await Promise.all(underWay.values());
     },
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { repeatedly } from '../../shared/process/repeatedly.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { RenderEvent } from '../endpoints/endpoint.ts';
 import type { WebhookDeps } from '../endpoints/endpoints.ts';
@@ -65,23 +66,11 @@ export function startWebhookSender(
       }
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  const schedule = () => {
-    timer = setTimeout(() => {
-      looking = look()
-        .catch((error) => deps.onError(error))
-        .then(() => {
-          if (!isStopped) schedule();
-        });
-    }, lookMillis);
-  };
-  schedule();
+  const looks = repeatedly(look, { everyMillis: lookMillis, onError: deps.onError });
   return {
     stop: async () => {
       isStopped = true;
-      clearTimeout(timer);
-      await looking;
+      await looks.stop();
       await Promise.all(underWay.values());
       await notes.logSuccesses('all').catch((error) => deps.onError(error));
       https.close();
