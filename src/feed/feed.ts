@@ -56,11 +56,17 @@ export async function readEvents(
       'from' in start
         ? ((await selectPositionOfNumber(db, start.from - 1n)) ?? refuseAhead('from'))
         : (start.after ?? [0n, 0n, 0n]);
-    const { isAhead, rows } = await selectFeed(db, position, limit);
+    const { isAhead, rows } = await selectFeed(db, position, limit, numberBefore(start));
     if (isAhead) refuseAhead('after');
     const items = rows.map(toFeedEvent);
     return { items, next: items.at(-1)?.position ?? position };
   });
+}
+
+/** The number of the last event before the place; null if only counting tells it. */
+function numberBefore(start: FeedStart): bigint | null {
+  if ('from' in start) return start.from - 1n;
+  return start.after === null ? 0n : null;
 }
 
 /** Events behind a position whose own number is known, so that none is counted. */

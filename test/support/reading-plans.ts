@@ -125,8 +125,7 @@ export function breaches(measured: readonly Measured[]): string[] {
     const found = [
       ...sequentialScans.map((scan) => `a sequential scan, ${scan}`),
       rowsRead > 4 * returned + 20 && `${rowsRead} rows read for ${returned}`,
-      // The first page of events also plans the counting of their numbers, for every partition.
-      buffers > 650 && `${buffers} buffers`,
+      buffers > 600 && `${buffers} buffers`,
       buffers > 1.5 * first.buffers + 20 && `${buffers} buffers, the first page ${first.buffers}`,
     ];
     return found.filter(Boolean).map((breach) => `${read}, ${depth} page, ${plan} plan: ${breach}`);
@@ -218,8 +217,11 @@ async function explain(
   ]);
   if (known.length === 0) await session.query(`prepare ${prepared} as ${text}`);
   await session.query(`set plan_cache_mode = force_${plan}_plan`);
+  const execute = `execute ${prepared} (${values.map(literal).join(', ')})`;
+  // The first run in a session plans the functions that it calls, and so reads the catalogs.
+  await session.query(execute);
   const { rows } = await session.query<{ 'QUERY PLAN': readonly { Plan: PlanNode }[] }>(
-    `explain (analyze, buffers, format json) execute ${prepared} (${values.map(literal).join(', ')})`,
+    `explain (analyze, buffers, format json) ${execute}`,
   );
   const top = rows[0]?.['QUERY PLAN'][0]?.Plan;
   if (top === undefined) throw new Error('no plan');
