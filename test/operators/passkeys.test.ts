@@ -478,6 +478,7 @@ describe('the page of own passkeys', () => {
 
   test('adds a second passkey that signs in, lists both by name, and removes one, with an audit entry each', async () => {
     const { browser, operatorId, key } = await enrolled('viewer');
+    later(1); // They are listed by age.
     const { key: second, answer } = await addSecond(browser);
     assert.match(answer.text, /The passkey was added/);
     const other = await signIn(second);

@@ -228,17 +228,17 @@ describe('order of events', () => {
       amount: 0.01,
     });
     assert.equal(paid.status, 'COMPLETED', 'no transfer waits for the feed');
-    const held = reader.next;
-    for (let i = 0; i < 5; i++) assert.equal(await reader.page(), 0);
-    assert.equal(reader.next, held, 'the position stays');
+    for (let i = 0; i < 5; i++) await reader.page();
+    const names = ['late', 'meanwhile', 'meanwhile-paid'];
+    assert.ok(!reader.seen.some((event) => names.includes(event.data?.name ?? event.transfer?.id ?? '')));
 
     commit();
     await late;
     await reader.until((event) => event.transfer?.id === 'meanwhile-paid');
     const order = reader.seen.map((event) => event.data?.name ?? event.transfer?.id);
     assert.deepEqual(
-      order.filter((name) => ['before', 'late', 'meanwhile', 'meanwhile-paid'].includes(name)),
-      ['before', 'late', 'meanwhile', 'meanwhile-paid'],
+      order.filter((name) => ['before', ...names].includes(name)),
+      ['before', ...names],
     );
   });
 
