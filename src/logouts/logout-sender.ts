@@ -6,7 +6,8 @@ import { issueLogoutToken, type LogoutDeps } from './logout-token.ts';
 import { beginAttempts, deleteNotice, type Notice, selectInstitutionsToNotify } from './notice-queries.ts';
 import { mostAttempts } from './schedule.ts';
 
-const lookMillis = 500;
+/** People notice no second between a logout here and the one of an app; an idle process asks half as often. */
+const lookMillis = 1_000;
 /** Requests of one process at a time. */
 const mostAtOnce = 64;
 /** Requests to one app at a time, so that an app that is silent leaves room for the others. */

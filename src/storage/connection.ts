@@ -41,6 +41,7 @@ export class Connection implements Directory {
   /** The institution that the session is set to; '' for none, undefined if unknown. */
   #entered: string | undefined = '';
   #inTransaction = false;
+  #isGathering = false;
   #unsent: PendingStatement[] = [];
   readonly #prepared: PreparedStatements = new Map();
   #pendingResponses = 0;
@@ -79,8 +80,20 @@ export class Connection implements Directory {
       this.#unsent.push({ statement, values, institution: this.#entered, resolve, reject });
     });
     // Outside a transaction each statement is a query of its own, so that one that fails does not fail others.
-    if (!this.#inTransaction) this.#send();
+    if (!this.#inTransaction && !this.#isGathering) this.#send();
     return result;
+  }
+
+  /** The statements that `work` asks before it first awaits are one query, and so one transaction of the server: all fail with one of them. */
+  asOneQuery<T>(work: () => T): T {
+    this.#send();
+    this.#isGathering = true;
+    try {
+      return work();
+    } finally {
+      this.#isGathering = false;
+      this.#send();
+    }
   }
 
   /** Statements of one turn of the event loop leave in one packet: a write to the socket costs more than a statement. */

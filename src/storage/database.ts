@@ -188,6 +188,14 @@ export class Database {
     });
   }
 
+  /** As `directory`, for questions asked at once: those before the first await are one transaction, and all fail with one of them. */
+  async directoryAtOnce<T>(questions: (db: Directory) => Promise<T>): Promise<T> {
+    return this.#with((connection) => {
+      connection.leave();
+      return connection.asOneQuery(() => questions(connection));
+    });
+  }
+
   /**
    * READ COMMITTED. If `work` throws, the transaction is rolled back and the error passed on. A lock that is not free in
    * time is Problem `overloaded`.

@@ -118,6 +118,24 @@ test('a statement whose rows changed with the schema fails once, and then succee
   assert.equal(await columns(), 0);
 });
 
+test('questions asked at once are one transaction, and all fail with one of them', async () => {
+  const transaction = sql('test_transaction', 'select pg_current_xact_id()::text as xid');
+  const ask = (q: Pick<Queryable, 'query'>) => q.query<{ readonly xid: string }>(transaction);
+  const [one, other] = await database.directoryAtOnce((q) => Promise.all([ask(q), ask(q)]));
+  assert.equal(one.rows[0]?.xid, other.rows[0]?.xid);
+  const [first, second] = await database.directory((q) => Promise.all([ask(q), ask(q)]));
+  assert.notEqual(first.rows[0]?.xid, second.rows[0]?.xid);
+  const outcomes = await database.directoryAtOnce((q) =>
+    Promise.allSettled([ask(q), q.query(divide, [0]), ask(q)]),
+  );
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  );
+  const again = await database.directoryAtOnce((q) => Promise.all([ask(q)]));
+  assert.equal(again[0].rows.length, 1);
+});
+
 // The last test of this file, because its reader keeps the connection.
 test('a failed statement outside a transaction fails no other', async () => {
   const answers = await database.read(institutionId, (read) =>

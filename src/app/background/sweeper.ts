@@ -14,8 +14,8 @@ const mostSwept = 16;
 
 /**
  * Settles the pending transfers that are due, twice a second; every two seconds it ends the core's authorizations whose time is over,
- * and follows the breaks between both books. One question for all institutions finds those with something to do. Every process
- * sweeps; the first one that sees a due transfer settles it. Institutions are swept apart from each other, so that one that fails or
+ * and follows the breaks between both books. One transaction with a question for all institutions finds those with something to do.
+ * Every process sweeps; the first one that sees a due transfer settles it. Institutions are swept apart from each other, so that one that fails or
  * waits for locks delays no other.
  */
 export function startSweeping(context: AppContext, desk: TransferDesk, log: Log): { stop(): Promise<void> } {
@@ -37,7 +37,7 @@ export function startSweeping(context: AppContext, desk: TransferDesk, log: Log)
   const look = async () => {
     const now = clock();
     const isTending = performance.now() - tendedAt >= tendMillis;
-    const [institutions, toSettle, toTend] = await database.directory((db) =>
+    const [institutions, toSettle, toTend] = await database.directoryAtOnce((db) =>
       Promise.all([
         listAllInstitutions(db),
         selectInstitutionsToSettle(db, now),
