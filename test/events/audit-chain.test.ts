@@ -134,12 +134,18 @@ test('a sealer whose connection is killed leaves a chain that verifies and conti
   const institution = newInstitution();
   await append(institution, 3_000);
   for (let round = 0; round < 12; round += 1) {
-    const own = new Database({ connection: db.connection, maxConnections: 1, onIdleError: () => {} });
+    // The kill is for this connection only, and over before the verification begins.
+    const own = new Database({
+      connection: db.connection,
+      maxConnections: 1,
+      settings: { application_name: 'doomed_sealer' },
+      onIdleError: () => {},
+    });
     const sealing = sealAudit(own, institution, clock).catch(() => 0);
     await new Promise((resolve) => setTimeout(resolve, 3 * round));
     await db.superuser(
-      `select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and query like '%audit%' and pid <> pg_backend_pid() and usename <> current_user`,
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+       where datname = current_database() and application_name = 'doomed_sealer'`,
     );
     await sealing;
     await own.close();
