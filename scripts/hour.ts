@@ -11,7 +11,7 @@
 // outcome is repeated with its id. Prometheus loads ops/prometheus and scrapes both processes.
 //
 // Needs root (for the file system of the primary), and Debian's haproxy, prometheus and faketime. `skip:` names what is missing. Exits with 1
-// if an order is lost or doubled, or reconcile finds anything.
+// if an order is lost or doubled, or reconcile finds anything but accounts that the clock has yet to reach.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';

@@ -59,6 +59,7 @@ export class Services {
       '  timeout connect 2s',
       '  timeout client 75s',
       '  timeout server 75s',
+      '  timeout check 5s',
       'frontend bank',
       `  bind 127.0.0.1:${this.#port}`,
       '  default_backend sharedraft',

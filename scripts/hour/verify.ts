@@ -46,15 +46,31 @@ export async function verify({
       `${lost.length} lost, ${doubled.length} doubled, ${stored.length - entriesOf.size} stored twice, ${unasked.length} never ordered`,
   );
   const isWhole = lost.length + doubled.length + unasked.length === 0 && stored.length === entriesOf.size;
-  const reconciled = await command('reconcile');
+  const isReconciled = await reconcile();
   let isVerified = true;
   // Each institution has chains of its own; the first few stand for all.
   for (const institution of ['bench', 'bench-1', 'bench-2']) {
-    isVerified &&= await command('audit', 'verify', '--institution', institution);
+    const { code, output } = await command('audit', 'verify', '--institution', institution);
+    say(`audit verify --institution ${institution}: ${code === 0 ? 'ok' : output}`);
+    isVerified &&= code === 0;
   }
-  return isWhole && reconciled && isVerified;
+  return isWhole && isReconciled && isVerified;
 
-  async function command(...words: string[]): Promise<boolean> {
+  /** A clock that was an hour ahead leaves accounts that are ahead of it until then, and nothing else. */
+  async function reconcile(): Promise<boolean> {
+    const { code, output } = await command('reconcile');
+    const findings = output.split('\n').filter((line) => /^\S+ {2}\S+ {2}/.test(line));
+    const ahead = findings.filter((line) => line.includes('  ahead-of-clock  '));
+    const others = findings.filter((line) => !ahead.includes(line));
+    say(
+      `reconcile: ${ahead.length} accounts ahead of the clock, ${others.length} other findings, status ${code}`,
+    );
+    for (const line of others.slice(0, 50)) say(`  ${line}`);
+    const isExplained = code === 0 || (code === 3 && ahead.length > 0 && load.phases.has('clock'));
+    return isExplained && others.length === 0;
+  }
+
+  async function command(...words: string[]): Promise<{ readonly code: number; readonly output: string }> {
     const child = spawn(process.execPath, ['src/main.ts', ...words], {
       cwd: root,
       env: { PATH: process.env.PATH, ...environment },
@@ -64,8 +80,6 @@ export async function verify({
     child.stdout.on('data', (chunk) => {
       output += chunk;
     });
-    const code = await exitOf(child);
-    say(`${words.join(' ')}: ${code === 0 ? 'ok' : `status ${code}: ${output.slice(-2_000)}`}`);
-    return code === 0;
+    return { code: (await exitOf(child)) ?? -1, output };
   }
 }

@@ -18,6 +18,7 @@ const lines: readonly (readonly [title: string, query: string])[] = [
   ['database seen by a process', 'min_over_time(min(sharedraft_database_up)[WINDOW:])'],
   ['errors, highest share', 'max_over_time(sharedraft:errors:ratio_rate5m[WINDOW])'],
   ['orders without outcome', 'sum(increase(sharedraft_problems_total{code="outcome_unknown"}[WINDOW]))'],
+  ['clocks apart, seconds', 'max_over_time(max(abs(sharedraft_clock_offset_seconds))[WINDOW:])'],
   ['commits delayed', 'max_over_time(max(sharedraft_commits_delayed)[WINDOW:])'],
 ];
 

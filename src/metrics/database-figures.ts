@@ -16,6 +16,7 @@ export class DatabaseFigures {
   readonly #database: Pick<Database, 'directory'>;
   readonly #clock: Clock;
   #figures: OperationalFigures | undefined;
+  #clockOffsetSeconds: number | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -35,7 +36,14 @@ export class DatabaseFigures {
 
   async #read(): Promise<void> {
     try {
-      this.#figures = await this.#database.directory((db) => selectOperationalFigures(db, this.#clock()));
+      const asked = this.#clock();
+      const figures = await this.#database.directory((db) => selectOperationalFigures(db, asked));
+      this.#clockOffsetSeconds = clockOffsetSeconds({
+        asked,
+        told: figures.databaseTime,
+        heard: this.#clock(),
+      });
+      this.#figures = figures;
       this.#readAt = performance.now();
     } catch {
       // The service logs the failures of its own requests; here the figure is the message.
@@ -49,6 +57,13 @@ export class DatabaseFigures {
     metrics.gauge(
       { name: 'sharedraft_database_up', help: '1 if the database responded to this scrape, else 0.' },
       () => (this.#figures === undefined ? 0 : 1),
+    );
+    metrics.gauge(
+      {
+        name: 'sharedraft_clock_offset_seconds',
+        help: 'How far the clock of this process is ahead of the database, at least; negative if it is behind.',
+      },
+      () => this.#figures && this.#clockOffsetSeconds,
     );
     gauge('sharedraft_institutions', 'Institutions.', (of) => of.institutions);
     gauge('sharedraft_transfers_pending', 'Pending transfers.', (of) => of.pending);
@@ -215,4 +230,19 @@ export class DatabaseFigures {
       () => this.#figures?.webhookLagSeconds,
     );
   }
+}
+
+/** What the time of a question does not explain: the database told its time between `asked` and `heard`. */
+export function clockOffsetSeconds({
+  asked,
+  told,
+  heard,
+}: {
+  readonly asked: Date;
+  readonly told: Date;
+  readonly heard: Date;
+}): number {
+  if (told < asked) return (asked.getTime() - told.getTime()) / 1_000;
+  if (told > heard) return (heard.getTime() - told.getTime()) / 1_000;
+  return 0;
 }

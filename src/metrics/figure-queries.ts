@@ -2,6 +2,8 @@ import { type Directory, sql } from '../storage/index.ts';
 
 /** Figures of all institutions together. */
 export interface OperationalFigures {
+  /** The database's own time. */
+  readonly databaseTime: Date;
   readonly institutions: number;
   readonly pending: number;
   readonly due: number;
@@ -53,7 +55,7 @@ export interface BreakFigures {
 
 const figures = sql(
   'metrics_figures',
-  `select institutions, pending, due, overdue, oldest_due_seconds, stopped, reviews, oldest_review_seconds,
+  `select clock_timestamp() as database_time, institutions, pending, due, overdue, oldest_due_seconds, stopped, reviews, oldest_review_seconds,
           feed_lag_seconds, signing_key_age_seconds, reconcile_findings, reconcile_age_seconds,
           w.active as webhooks_active, w.failing as webhooks_failing, w.paused as webhooks_paused,
           w.disabled as webhooks_disabled, w.waiting as webhook_events_waiting, w.parked as webhook_events_parked,

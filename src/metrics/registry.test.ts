@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DatabaseFigures } from './database-figures.ts';
+import { clockOffsetSeconds, DatabaseFigures } from './database-figures.ts';
 import { openMetricsText } from './open-metrics.ts';
 import { addUp, countsOf, Registry } from './registry.ts';
 
@@ -100,3 +100,14 @@ test('a silent database does not hold up a scrape, and its figures are left out'
   assert.ok(!lines(registry).some((line) => line.startsWith('sharedraft_transfers_due ')));
   reject(new Error('lost'));
 });
+
+for (const [what, told, seconds] of [
+  ['within the question', 5, 0],
+  ['before it', -3_600, 3_600],
+  ['after it', 70, -60],
+] as const) {
+  test(`clocks differ by ${seconds} s if the database tells a time ${what}`, () => {
+    const at = (second: number) => new Date(second * 1_000);
+    assert.equal(clockOffsetSeconds({ asked: at(0), told: at(told), heard: at(10) }), seconds);
+  });
+}

@@ -143,6 +143,7 @@ test('shows the figures of the database: what is due and held, the age of the ke
   await eventually('fresh figures', fresh);
   const figures = await read();
   assert.equal(figures.get('sharedraft_database_up'), 1);
+  assert.ok(Math.abs(figures.get('sharedraft_clock_offset_seconds') ?? 60) < 60);
   assert.equal(figures.get('sharedraft_institutions'), 2);
   assert.equal(figures.get('sharedraft_transfers_pending'), 1);
   assert.equal(figures.get('sharedraft_reviews_waiting'), 1);
