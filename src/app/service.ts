@@ -162,6 +162,7 @@ export async function startService(
         desk,
         core,
         live,
+        screener,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
@@ -253,6 +254,7 @@ interface ServiceParts {
   readonly desk: TransferDesk;
   readonly core: CoreParts;
   readonly live: LiveConsoles;
+  readonly screener: Screener;
   readonly isStopping: () => boolean;
   readonly linePatienceMillis: number;
 }
@@ -264,7 +266,7 @@ const codes = { activation: activationCode, email: emailCode };
 
 function servicesOf(
   context: AppContext,
-  { desk, core, live, isStopping, linePatienceMillis }: ServiceParts,
+  { desk, core, live, screener, isStopping, linePatienceMillis }: ServiceParts,
 ): Services {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -323,6 +325,7 @@ function servicesOf(
       auth,
       desk,
       webhooks: context.webhooks,
+      screener,
       auditRetention: context.auditRetention,
       live,
       coreConnection: (institutionId) => core.states.connection(institutionId),

@@ -2,6 +2,7 @@ import type { AuthDeps } from '../auth/index.ts';
 import type { CoreConnection } from '../core-connection/index.ts';
 import type { AuditRetention } from '../events/index.ts';
 import type { BusinessTime } from '../institutions/index.ts';
+import type { Screener } from '../screening/index.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
 import type { TransferDesk } from '../transfers/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
@@ -15,6 +16,7 @@ export interface OperatorDeps {
   readonly auth: AuthDeps;
   readonly desk: TransferDesk;
   readonly webhooks: WebhookDeps;
+  readonly screener: Pick<Screener, 'try'>;
   readonly auditRetention: AuditRetention;
   readonly live: LiveConsoles;
   readonly coreConnection: (institutionId: InstitutionId) => Promise<CoreConnection>;

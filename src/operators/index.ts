@@ -76,6 +76,13 @@ export { calendarOf } from './institutions/calendar-of.ts';
 export { changeInstitution } from './institutions/change-institution.ts';
 export { createInstitution } from './institutions/create-institution.ts';
 export { institutionOf } from './institutions/institution-of.ts';
+export {
+  changeScreeningRules,
+  rotateScreening,
+  showScreening,
+  switchScreeningOff,
+  tryScreening,
+} from './institutions/screening.ts';
 export { moneyFlows } from './ledger/money-flows.ts';
 export { trialBalance } from './ledger/trial-balance.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';

@@ -54,6 +54,25 @@ export async function setScreening(
   });
 }
 
+/** Changes the settings that are given, except for the address. Returns all of them. Problem `not_found`. */
+export async function changeScreening(
+  deps: ScreeningDeps,
+  institutionId: InstitutionId,
+  { change, origin }: { readonly change: Partial<Omit<HookSettings, 'url'>>; readonly origin: Origin },
+): Promise<HookSettings> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    const before = (await lockHook(tx)) ?? refuseUnknown();
+    const { url, fromMinor, timeoutMillis, onSilence, holdSeconds } = { ...before, ...change };
+    const settings = { url, fromMinor, timeoutMillis, onSilence, holdSeconds };
+    const changes = whatChanged(audited(before), audited(settings));
+    if (Object.keys(changes.after ?? {}).length > 0) {
+      await upsertHook(tx, settings, before.sealedSecret);
+      await record(deps, tx, { action: 'screening.changed', origin, ...changes });
+    }
+    return settings;
+  });
+}
+
 /** A new secret signs beside the current one until that ends. Problems `not_found`, `rotation_under_way`. */
 export async function rotateScreeningSecret(
   deps: ScreeningDeps,

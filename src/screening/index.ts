@@ -6,6 +6,7 @@
  * that signs the requests is shown once.
  */
 export {
+  changeScreening,
   findScreening,
   removeScreening,
   rotateScreeningSecret,

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { readJwks } from '../../src/auth/index.ts';
 import { type AuditAction, ownOrigin } from '../../src/events/index.ts';
 import { operationsOfOperators } from '../../src/http/operators/operations.ts';
+import { setScreening } from '../../src/screening/index.ts';
 import { createWebhook } from '../../src/webhooks/index.ts';
 import { clientOf, paths } from '../support/demo.ts';
 import { aProvider, institutionOf } from '../support/identity.ts';
@@ -64,6 +65,26 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   listDeliveries: 'nothing about a member',
   // An event that says nothing, as for a client.
   pingWebhook: 'nothing about a member',
+  showScreening: 'nothing about a member',
+  testScreening: 'nothing about a member',
+  changeScreening: {
+    by: administrator,
+    path: '/screening',
+    body: { ...reason, onSilence: 'DECLINE' },
+    leaves: ['screening.changed'],
+  },
+  rotateScreeningSecret: {
+    by: administrator,
+    path: '/screening/rotate-secret',
+    body: reason,
+    leaves: ['screening.rotated'],
+  },
+  switchScreeningOff: {
+    by: administrator,
+    path: '/screening/off',
+    body: reason,
+    leaves: ['screening.removed'],
+  },
   verifyAudit: 'nothing about a member',
   searchAnything: { by: teller, path: '/search?text=demo.member', leaves: ['person.searched'] },
   listEvents: { by: teller, path: '/events', leaves: ['events.read'] },
@@ -244,6 +265,13 @@ before(async () => {
     },
   );
   ids.WEBHOOK = endpoint.endpointId;
+  await setScreening(service.service.context.webhooks, institutionId, {
+    settings: {
+      ...{ url: 'https://fraud.example.com/screen', fromMinor: 1_000_000_000n, timeoutMillis: 1_000 },
+      ...{ onSilence: 'HOLD', holdSeconds: 3_600 },
+    },
+    origin: ownOrigin(),
+  });
   const [made] = await service.db.superuser<{ break_key: string }>(
     `insert into core_breaks (institution_id, class, subject, account_id, currency, difference, opened_at)
      select institution_id, 'AMOUNT', 'account:a-1', 'a-1', 'USD', 5, now() from institutions where code = 'harbor'

@@ -94,6 +94,12 @@ const matrix: Readonly<Record<string, string>> = {
   reverseTransfer: approver,
   showTransferRules: all,
   previewTransferRules: '403 403 403 200 200',
+  // No institution of this test screens its orders.
+  showScreening: all,
+  changeScreening: administrator,
+  rotateScreeningSecret: administrator,
+  testScreening: administrator,
+  switchScreeningOff: administrator,
 };
 
 /** The parts of a request beside the ids. */

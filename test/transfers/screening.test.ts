@@ -9,6 +9,7 @@ import { runCli } from '../support/cli.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually, type TestDesk } from '../support/desk.ts';
 import { commandOf } from '../support/operator.ts';
+import { demoAddress, operatorOf } from '../support/operators.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const from = 'a-1001-checking';
@@ -39,7 +40,7 @@ let member: DemoCaller;
 let operator: TestDesk;
 let secret: string | undefined;
 before(async () => {
-  service = await startTestService();
+  service = await startTestService({ environment: demoAddress });
   member = await memberOf(service, 'demo.member', 'demo-member-password');
   operator = await deskOf(service);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -338,4 +339,58 @@ test('a hook that is down is not asked after five questions in a row, and orders
   await screenBy({ onSilence: 'APPROVE' });
   assert.equal((await pay('paused', 1)).status, 201);
   assert.equal(hook.asked.length, 0);
+});
+
+test('an administrator changes the rules by operations, and cannot name the address', async () => {
+  const administrator = await operatorOf(service, 'Demo administrator', 'lakeside');
+  const ask = async (method: string, path: string, body?: object) => {
+    const { status, body: document } = await administrator.send(method, path, body);
+    return [status, document];
+  };
+  const reason = 'a test';
+  const rules = { from: '250.00', timeoutMillis: 800, onSilence: 'DECLINE', holdSeconds: 60 };
+  const shown = { on: true, url: hook.url, currencyCode: 'USD', ...rules };
+  assert.deepEqual(await ask('PATCH', '/screening', { reason, ...rules }), [200, shown]);
+  assert.deepEqual(await ask('PATCH', '/screening', { reason, holdSeconds: 60 }), [200, shown]);
+  assert.deepEqual(await ask('GET', '/screening'), [200, shown]);
+  for (const wrong of [
+    { url: 'https://10.0.0.1/' },
+    { timeoutMillis: 49 },
+    { from: '1.001' },
+    { from: '-1' },
+  ]) {
+    const [status, { code }] = (await ask('PATCH', '/screening', { reason, ...wrong })) as [
+      number,
+      { code: string },
+    ];
+    assert.deepEqual([status, code], [400, 'invalid_request'], JSON.stringify(wrong));
+  }
+  answerWith({ verdict: 'hold', reference: 'case 9' });
+  const [status, tried] = (await ask('POST', '/screening/test')) as [number, { millis: number }];
+  assert.deepEqual(
+    [status, { ...tried, millis: 0 }],
+    [200, { verdict: 'HOLD', reference: 'case 9', millis: 0 }],
+  );
+  const rotations = await Promise.all(
+    [1, 2].map(() => ask('POST', '/screening/rotate-secret', { reason, overlapHours: 0 })),
+  );
+  assert.deepEqual(
+    rotations.map(([status]) => status),
+    [200, 200],
+  );
+  const ended = await Promise.all([1, 2].map(() => ask('POST', '/screening/off', { reason })));
+  assert.deepEqual(ended.map(([status]) => status).toSorted(), [200, 404]);
+  assert.deepEqual(await ask('GET', '/screening'), [200, { on: false }]);
+  const entries = await service.db.superuser<{ action: string; stated_reason: string }>(
+    `select action, stated_reason from audit_entries where operator_id is not null and action like 'screening.%' order by audit_key`,
+  );
+  assert.deepEqual(
+    entries.map(({ action, stated_reason }) => `${action}: ${stated_reason}`),
+    [
+      'screening.changed: a test',
+      'screening.rotated: a test',
+      'screening.rotated: a test',
+      'screening.removed: a test',
+    ],
+  );
 });

@@ -9,6 +9,7 @@ import { ledgerOperations } from './routes/ledger.ts';
 import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
 import { passkeyOperations } from './routes/passkeys.ts';
+import { screeningOperations } from './routes/screening.ts';
 import { transferRuleOperations } from './routes/transfer-rules.ts';
 import { transferOperations } from './routes/transfers.ts';
 import { webhookOperations } from './routes/webhooks.ts';
@@ -21,7 +22,7 @@ export const operationsByTag: Readonly<Record<string, readonly OperatorOperation
   Members: memberOperations,
   Accounts: accountOperations,
   Ledger: ledgerOperations,
-  Transfers: [...transferOperations, ...transferRuleOperations],
+  Transfers: [...transferOperations, ...transferRuleOperations, ...screeningOperations],
   Core: coreOperations,
   Clients: clientOperations,
   Webhooks: webhookOperations,

@@ -11,6 +11,7 @@ export function InstitutionScreen() {
   return html`<${Screen} title="Institution">
     <${Facts} id="settings" title="Settings" path="/institution" />
     ${may('rules:preview') && html`<${Rules} />`}
+    <${Facts} id="screening" title="Screening" path="/screening" />
     <${Facts} id="system" title="System" path="/system" />
   <//>`;
 }
