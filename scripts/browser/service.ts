@@ -33,7 +33,11 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const tell = (code: number | null, signal: string | null) =>
+    process.stderr.write(`the service at ${url} has ended by itself: ${signal ?? code}\n`);
+  child.once('exit', tell);
   const end = async () => {
+    child.off('exit', tell);
     const ended = once(child, 'exit');
     if (child.exitCode === null && child.kill('SIGTERM')) await ended;
     await rm(folder, { recursive: true, force: true });

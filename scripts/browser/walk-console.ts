@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
 import { decidesSeveral } from './bulk.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
+import { loadsScreens } from './lazy-screens.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
@@ -255,6 +256,7 @@ if (browser !== undefined) {
   await using hook = await startHook(url);
   await fill(demo, new Date());
   for (const role of roles) await walkRole(browser, url, role);
+  await journey('screens load when they are opened', () => loadsScreens(browser, url));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));

@@ -20,7 +20,7 @@ function readPath(): string {
   return location.hash.startsWith('#/') ? location.hash.slice(1) : '/';
 }
 
-interface Place {
+export interface Place {
   /** `accounts` of `/accounts/a-1001-checking`; empty for the first screen. */
   readonly screen: string;
   readonly id: string | undefined;

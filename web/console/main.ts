@@ -1,26 +1,13 @@
 import { render } from 'preact';
-import { currentPlace } from '../common/router.ts';
+import { useEffect } from 'preact/hooks';
+import { currentPlace, type Place } from '../common/router.ts';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import '../design/theme.ts';
+import type { LazyScreen } from './lazy.ts';
 import { followLive } from './live.ts';
 import { sentenceOf } from './operations.ts';
-import { AccountScreen } from './screens/account.ts';
-import { AuditScreen } from './screens/audit.ts';
-import { BreakScreen } from './screens/breaks/break.ts';
-import { BreaksScreen } from './screens/breaks/breaks.ts';
-import { InstitutionScreen } from './screens/institution.ts';
-import { LedgerScreen } from './screens/ledger/ledger.ts';
-import { MemberScreen } from './screens/member.ts';
-import { MembersScreen } from './screens/members.ts';
-import { OperatorsScreen } from './screens/operators.ts';
-import { ReviewScreen } from './screens/review/review.ts';
-import { SearchScreen } from './screens/search.ts';
-import { TodayScreen } from './screens/today.ts';
-import { TransferScreen } from './screens/transfer.ts';
-import { TransfersScreen } from './screens/transfers.ts';
-import { WebhookScreen } from './screens/webhook.ts';
-import { WebhooksScreen } from './screens/webhooks.ts';
+import { screenAt } from './screens.ts';
 import { may, session, start, toSignIn } from './session.ts';
 import { firstScreen, NotAllowed, rightOf, Screen, Shell } from './shell.ts';
 
@@ -35,45 +22,23 @@ function Console() {
 
 function Current() {
   const place = currentPlace();
-  const { id, query } = place;
   const screen = place.screen || firstScreen();
   if (!may(rightOf(screen))) return html`<${NotAllowed} />`;
-  switch (screen) {
-    case 'today':
-      return html`<${TodayScreen} />`;
-    case 'review':
-      return html`<${ReviewScreen} />`;
-    case 'transfers':
-      return id === undefined
-        ? html`<${TransfersScreen} query=${query} />`
-        : html`<${TransferScreen} key=${id} id=${id} />`;
-    case 'members':
-      return id === undefined
-        ? html`<${MembersScreen} key=${query.get('text')} text=${query.get('text') ?? ''} />`
-        : html`<${MemberScreen} key=${id} personId=${id} />`;
-    case 'accounts':
-      return html`<${AccountScreen} key=${id} accountId=${id ?? ''} />`;
-    case 'breaks':
-      return id === undefined
-        ? html`<${BreaksScreen} query=${query} />`
-        : html`<${BreakScreen} key=${id} breakId=${id} />`;
-    case 'ledger':
-      return html`<${LedgerScreen} key=${query.toString()} query=${query} />`;
-    case 'search':
-      return html`<${SearchScreen} key=${query.get('text')} text=${query.get('text') ?? ''} />`;
-    case 'webhooks':
-      return id === undefined
-        ? html`<${WebhooksScreen} />`
-        : html`<${WebhookScreen} key=${id} endpointId=${id} />`;
-    case 'audit':
-      return html`<${AuditScreen} query=${query} />`;
-    case 'operators':
-      return html`<${OperatorsScreen} />`;
-    case 'institution':
-      return html`<${InstitutionScreen} />`;
-    default:
-      return html`<${Screen} title="There is no such screen" />`;
-  }
+  const found = screenAt({ ...place, screen });
+  if (found === undefined) return html`<${Screen} title="There is no such screen" />`;
+  return html`<${Lazy} key=${`${screen} ${place.id === undefined}`} screen=${found} place=${place} />`;
+}
+
+function Lazy({ screen, place }: { screen: LazyScreen; place: Place }) {
+  useEffect(() => screen.prepare(), [screen]);
+  const state = screen.state.value;
+  if (state.kind === 'ready') return html`${state.value(place)}`;
+  if (state.kind === 'loading') return html`<${Loading} subject="the screen" />`;
+  // Browsers may remember that a module failed, and a newer version of the service has other addresses: a new document knows both.
+  return html`<${Screen} title="This screen could not be loaded">
+    <${Notice} kind="bad" title="The connection broke, or the service has a newer version by now." />
+    <div class="actions"><${Button} kind="quiet" onPress=${() => location.reload()}>Load the page again<//></div>
+  <//>`;
 }
 
 function Welcome() {
@@ -94,4 +59,6 @@ function Failed({ error }: { error: unknown }) {
 
 document.documentElement.dataset.density = 'compact';
 render(html`<${Console} />`, root);
+// Beside the question for the session, so that neither waits for the other.
+screenAt(currentPlace())?.prepare();
 start().then(followLive, (error) => render(html`<${Failed} error=${error} />`, root));

@@ -4,6 +4,7 @@ import { addressOf, go } from '../common/router.ts';
 import { Button, Notice } from '../design/components.ts';
 import { type Children, html } from '../design/html.ts';
 import { sentenceOf } from './operations.ts';
+import { screenAt } from './screens.ts';
 import { may, session, signOut } from './session.ts';
 
 /** The screens of the sidebar, each with the right that it needs. */
@@ -44,10 +45,16 @@ export function Shell({ screen, children }: { screen: string; children?: Childre
       .filter(({ right }) => may(right))
       .map(
         (link) =>
-          html`<li key=${link.screen}><a href=${addressOf(link.screen)} aria-current=${link.screen === screen ? 'page' : undefined}>${link.label}</a></li>`,
+          html`<li key=${link.screen}><a href=${addressOf(link.screen)} aria-current=${link.screen === screen ? 'page' : undefined}
+            onPointerEnter=${prepare(link.screen)} onFocus=${prepare(link.screen)}>${link.label}</a></li>`,
       )}</ul></nav>
     <main id="main" tabindex="-1">${children}</main>
   </div>`;
+}
+
+/** A pointer on a link, or the focus, is most often followed by a press. */
+function prepare(screen: string): () => void {
+  return () => screenAt({ screen, id: undefined })?.prepare();
 }
 
 /** The address holds the screen, so the link moves the focus itself. */

@@ -15,6 +15,8 @@ export interface WebFile {
   readonly contentType: string;
   readonly body: Uint8Array;
   readonly gzipped: Uint8Array;
+  /** The specifiers of its static imports: `../design/html.ts`, `preact`. A screen that `import()` names is none of them. */
+  readonly imports: readonly string[];
 }
 
 export interface CompiledFiles {
@@ -73,7 +75,14 @@ function compiled(name: string, source: Buffer): WebFile {
     contentType: contentTypes[extension] ?? '',
     body,
     gzipped: gzipSync(body, { level: 9 }),
+    imports: extension === '.css' ? [] : importsOf(body.toString()),
   };
+}
+
+/** Biome writes each import at the beginning of a line; packages are minified. */
+function importsOf(code: string): string[] {
+  const found = code.matchAll(/(?:^|[;}])\s*(?:import|export)\b(?:[^'"();]*?\bfrom)?\s*["']([^'"]+)["']/gm);
+  return [...found].map(([, specifier = '']) => specifier);
 }
 
 /**

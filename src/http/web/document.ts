@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Html, html } from '../../shared/text/html.ts';
 import type { PageResponse } from '../operation.ts';
-import { packages, webFiles } from './files.ts';
+import { packages, type WebFiles, webFiles } from './files.ts';
 
 interface Described {
   readonly title: string;
-  /** The first module, and the folders whose other modules it needs. */
+  /** The first module. */
   readonly main: string;
-  readonly folders: readonly string[];
+  /** A module that most visits ask for next. */
+  readonly next?: string;
   readonly styles: readonly string[];
   /** More elements of the head. */
   readonly head?: Html;
@@ -19,25 +21,24 @@ interface Described {
   readonly trustedTypes?: string;
 }
 
+const client = 'client/src/index.ts';
+
 /**
  * The one document of a browser application. All else is modules and style sheets, which browsers keep forever under their version. The map
  * of imports is data of this process alone, without a character that ends a script.
  */
 export async function applicationDocument(described: Described): Promise<PageResponse> {
-  const { title, main, folders, styles, head, isZipped, trustedTypes = "'none'" } = described;
+  const { title, main, next, styles, head, isZipped, trustedTypes = "'none'" } = described;
   const { version, files } = await webFiles();
   const address = (name: string) => `/web/${version}/${name}`;
   const imports = Object.fromEntries([
     ...[...packages].map(([specifier, name]) => [specifier, address(name)]),
-    ['@sharedraft/client', address('client/src/index.ts')],
+    ['@sharedraft/client', address(client)],
   ]);
   const map = JSON.stringify({ imports });
-  const modules = [...files.keys()].filter(
-    (name) => name.startsWith('packages/') || folders.some((folder) => name.startsWith(`${folder}/`)),
+  const preloads = modulesOf(files, next === undefined ? [main] : [main, next]).map(
+    (name) => html`<link rel="modulepreload" href="${address(name)}">\n`,
   );
-  const preloads = modules
-    .filter((name) => /\.[jt]s$/.test(name) && files.get(name)?.body.length !== 0)
-    .map((name) => html`<link rel="modulepreload" href="${address(name)}">\n`);
   const sheets = styles.map((name) => html`<link rel="stylesheet" href="${address(name)}">\n`);
   const document = html`<!doctype html>
 <html lang="en">
@@ -68,6 +69,21 @@ ${preloads}<script type="module" src="${address(main)}"></script>
     },
     body: isZipped ? await promisify(gzip)(document.text) : document.text,
   };
+}
+
+/** These modules and all that they import, so that the browser fetches them side by side. */
+function modulesOf(files: WebFiles['files'], first: readonly string[]): string[] {
+  const found = new Set(first);
+  // A set takes new members while it is walked.
+  for (const name of found)
+    for (const specifier of files.get(name)?.imports ?? []) {
+      const isPath = specifier.startsWith('.');
+      const imported = isPath
+        ? path.posix.join(path.posix.dirname(name), specifier)
+        : packages.get(specifier);
+      found.add(imported ?? client);
+    }
+  return [...found].filter((name) => files.get(name)?.body.length !== 0);
 }
 
 /**

@@ -35,7 +35,6 @@ const designPage: Page = {
       isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Components · Sharedraft',
       main: 'web/showcase/main.ts',
-      folders: ['web/design', 'web/showcase'],
       styles: [...designStyles, 'web/showcase/showcase.css'],
     }),
 };
@@ -51,7 +50,6 @@ const appPage: Page = {
       isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Sharedraft',
       main: 'web/app/main.ts',
-      folders: ['web/design', 'web/common', 'web/app', 'client/src'],
       styles: [...designStyles, 'web/app/app.css'],
       trustedTypes: 'worker',
       head: html`<meta name="issuer" content="${publicUrl}">
@@ -71,7 +69,7 @@ const consolePage: Page = {
       isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Console · Sharedraft',
       main: 'web/console/main.ts',
-      folders: ['web/design', 'web/common', 'web/console'],
+      next: 'web/console/screens/today.ts',
       styles: [...designStyles, 'web/console/console.css'],
     }),
 };
