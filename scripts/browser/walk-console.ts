@@ -174,7 +174,8 @@ async function suspended(browser: Browser, url: string): Promise<string[]> {
 /** In a demo of its own: the other journeys use up what the account may send in a day. */
 async function decidesSeveralAlone(browser: Browser): Promise<string[]> {
   await using demo = await startDemo();
-  return decidesSeveral(browser, demo.url);
+  // The demo ends when this function does.
+  return await decidesSeveral(browser, demo.url);
 }
 
 /** The operator of one institution under an address of another. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
 import { addressOf, go } from '../../../common/router.ts';
 import { type Column, Table } from '../../../common/table.ts';
@@ -18,7 +18,7 @@ import {
   readPage,
   type WaitingTransfer,
 } from '../../operations.ts';
-import { ask, may } from '../../session.ts';
+import { ask, may, session } from '../../session.ts';
 import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { Status } from '../transfer-columns.ts';
 import { BulkDialog } from './bulk-dialog.ts';
@@ -73,8 +73,8 @@ function Queue({
   /** After decisions that showed their own outcomes. */
   onBulk: () => void;
 }) {
-  // The queue changes while the operator looks: the selected transfer is known by its id, and a dialog keeps its own.
-  const [selected, setSelected] = useState<{ readonly id: string; readonly at: number }>();
+  const { current, select, move } = useSelection(transfers);
+  // The queue changes while the operator looks, so a dialog keeps its transfer.
   const [deciding, setDeciding] = useState<{
     readonly decision: Decision;
     readonly transfer: WaitingTransfer;
@@ -86,35 +86,26 @@ function Queue({
   }>();
   // One that has left the queue is chosen no more.
   const chosen = transfers.filter(({ id }) => chosenIds.has(id));
-  const choose = (id: string) => {
-    const others = new Set(chosen.map((one) => one.id));
-    if (!others.delete(id) && others.size < mostChosen) others.add(id);
-    setChosenIds(others);
-  };
+  const choose = (id: string) =>
+    setChosenIds((before) => {
+      const others = new Set(transfers.map((one) => one.id).filter((one) => before.has(one)));
+      if (!others.delete(id) && others.size < mostChosen) others.add(id);
+      return others;
+    });
   const decideChosen = (decision: Decision) => chosen.length > 0 && setBulk({ decision, transfers: chosen });
-  const found = transfers.findIndex(({ id }) => id === selected?.id);
-  const at = Math.max(0, Math.min(found < 0 ? (selected?.at ?? 0) : found, transfers.length - 1));
-  const current = transfers[at];
-  const select = (place: number) => {
-    const id = transfers[place]?.id;
-    if (id !== undefined) setSelected({ id, at: place });
-  };
-  useEffect(() => {
-    if (current !== undefined) setSelected({ id: current.id, at });
-  }, [current?.id, at]);
-  const decide = (decision: Decision) => current && setDeciding({ decision, transfer: current });
-  // A key acts on the rows that show, not on those before the last key.
+  const decide = (decision: Decision, transfer: WaitingTransfer) => setDeciding({ decision, transfer });
   const listen = (event: KeyboardEvent) => {
-    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || current === undefined) return;
+    const transfer = current();
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || transfer === undefined) return;
     const isDecision = may('transfers:decide');
-    if (event.key === 'j') select(Math.min(at + 1, transfers.length - 1));
-    else if (event.key === 'k') select(Math.max(at - 1, 0));
-    else if (event.key === 'x' && isDecision) choose(current.id);
+    if (event.key === 'j') move(1);
+    else if (event.key === 'k') move(-1);
+    else if (event.key === 'x' && isDecision) choose(transfer.id);
     else if (event.key === 'A' && isDecision) decideChosen('approve');
     else if (event.key === 'D' && isDecision) decideChosen('decline');
-    else if (event.key === 'o') go(addressOf('transfers', current.id));
-    else if (event.key === 'a' && isDecision) decide('approve');
-    else if (event.key === 'd' && isDecision) decide('decline');
+    else if (event.key === 'o') go(addressOf('transfers', transfer.id));
+    else if (event.key === 'a' && isDecision) decide('approve', transfer);
+    else if (event.key === 'd' && isDecision) decide('decline', transfer);
     else return;
     event.preventDefault();
   };
@@ -137,7 +128,8 @@ function Queue({
       onBulk();
     }} />`
   }`;
-  if (current === undefined)
+  const shown = current();
+  if (shown === undefined)
     return html`<div><section class="card"><${Empty}>No transfer waits.<//></section>${dialogs}</div>`;
   const choice: Column<WaitingTransfer> = {
     title: 'Chosen',
@@ -151,7 +143,7 @@ function Queue({
       title: 'Transfer',
       text: ({ id }) => id,
       cell: (row) =>
-        html`<button type="button" class="pick" aria-pressed=${row.id === current.id} onClick=${() => select(transfers.indexOf(row))}>${row.id}</button>`,
+        html`<button type="button" class="pick" aria-pressed=${row.id === shown.id} onClick=${() => select(row.id)}>${row.id}</button>`,
     },
     {
       title: 'Amount',
@@ -177,11 +169,47 @@ function Queue({
         <${Button} kind="text" onPress=${() => setChosenIds(new Set())}>Choose none<//>
       </div>`
       }
-      <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${current.id} empty="" file="review" />
+      <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${shown.id} empty="" file="review" />
     </section>
-    <${Selected} key=${current.id} transfer=${current} onDecide=${decide} />
+    <${Selected} key=${shown.id} transfer=${shown} onDecide=${(decision: Decision) => decide(decision, shown)} />
     ${dialogs}
   </div>`;
+}
+
+/**
+ * The selected transfer, known by its id while the queue changes; once it has left, the one in its place. It is read at each key, since a second
+ * key may come before the page has drawn the first.
+ */
+function useSelection(transfers: readonly WaitingTransfer[]) {
+  const selected = useRef<{ readonly id: string; readonly at: number } | undefined>(undefined);
+  const latest = useRef(transfers);
+  const [, draw] = useReducer((turn: number, _: undefined) => turn + 1, 0);
+  latest.current = transfers;
+  const keep = (at: number) => {
+    const transfer = latest.current[at];
+    selected.current = transfer && { id: transfer.id, at };
+    return transfer;
+  };
+  const place = () => {
+    const found = latest.current.findIndex(({ id }) => id === selected.current?.id);
+    return Math.max(0, Math.min(found < 0 ? (selected.current?.at ?? 0) : found, latest.current.length - 1));
+  };
+  const show = (at: number) => {
+    if (keep(at) !== undefined) draw(undefined);
+  };
+  return {
+    current: () => keep(place()),
+    select: (id: string) => show(latest.current.findIndex((one) => one.id === id)),
+    move: (by: 1 | -1) => show(Math.max(0, Math.min(place() + by, latest.current.length - 1))),
+  };
+}
+
+/** The same person never counts twice. */
+function decidersOf({ approvedBy, approvalsNeeded }: WaitingTransfer): string {
+  if (approvedBy.includes(session.value?.name ?? '')) return 'another approver: you have approved it';
+  if (approvalsNeeded === 0) return 'an approver, who may decline it';
+  const missing = approvalsNeeded - approvedBy.length;
+  return missing > 1 ? `approvers, ${missing} of them` : 'an approver';
 }
 
 /** The transfer beside the last ones of the same source account, which show what is usual there. */
@@ -206,6 +234,7 @@ function Selected({
         <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
         <dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd>
         <dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd>
+        <dt>May decide</dt><dd>${decidersOf(transfer)}</dd>
       </dl>
       ${transfer.isOrdererShutOut && html`<${Notice} kind="warn" title="The member who ordered it is shut out now." />`}
       <div class="actions">
