@@ -16,6 +16,7 @@ import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { savesWholeList } from './save-list.ts';
 import { type DemoService, startDemo } from './service.ts';
+import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
 import { roles, screens, takePictures, walkRole } from './walk-roles.ts';
 
 /** A file of the core's balances, which are others than those here. */
@@ -149,28 +150,6 @@ async function audit(browser: Browser, url: string): Promise<string[]> {
   return found;
 }
 
-/** An operator who is suspended while a page is open. */
-async function suspended(browser: Browser, url: string): Promise<string[]> {
-  const teller = await openPage(browser, { viewport: sizes.desktop });
-  await signIn(teller.page, url, 'Demo teller');
-  await show(teller.page, url, 'members/p-1002');
-  const administrator = await openPage(browser, { viewport: sizes.desktop });
-  await signIn(administrator.page, url, 'Demo administrator');
-  await show(administrator.page, url, 'operators');
-  const row = administrator.page.getByRole('row', { name: /^Demo teller/ });
-  await row.getByRole('button', { name: 'Suspend' }).click();
-  await administrator.page.getByLabel('Reason').fill('Left the institution');
-  await administrator.page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
-  await row.getByText('Suspended').waitFor();
-  await teller.page.getByRole('button', { name: 'Lock', exact: true }).click();
-  await teller.page.getByLabel('Reason').fill('After the end');
-  await teller.page.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
-  await teller.page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
-  await teller.page.context().close();
-  await administrator.page.context().close();
-  return [];
-}
-
 /** In a demo of its own: the other journeys use up what the account may send in a day. */
 async function decidesSeveralAlone(browser: Browser): Promise<string[]> {
   await using demo = await startDemo();
@@ -273,6 +252,8 @@ if (browser !== undefined) {
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));
+  await journey('a page tells of the end of its session', () => tellsOfTheEnd(browser, url));
+  await journey('a role that is taken away while its page is open', () => losesRole(browser, url));
   await journey('an operator who is suspended', () => suspended(browser, url));
   await browser.close();
   process.exitCode = outcome();

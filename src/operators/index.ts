@@ -33,6 +33,7 @@ export {
   requireRight,
   type SignedInOperator,
   type SignInFrom,
+  secondsLeft,
   signOut,
 } from './access/sessions.ts';
 export { balanceHistory } from './accounts/balance-history.ts';

@@ -156,6 +156,34 @@ test('ends a browser session that was idle for half an hour, and any after twelv
   assert.equal((await again.get('/operations/v1/session')).status, 401);
 });
 
+test('says when the session ends, and a request of a page without a person does not put it off', async () => {
+  const browser = await signedIn('Demo viewer');
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const read = async (headers: Record<string, string> = {}) =>
+    sendTo(service.address, 'GET', '/session', { cookie, 'sec-fetch-site': 'same-origin', ...headers });
+  const alone = { 'sharedraft-unattended': '1' };
+  const leftOf = ({ body }: Awaited<ReturnType<typeof read>>) => [body.idleInSeconds, body.expiresInSeconds];
+  assert.deepEqual(leftOf(await read()), [1_800, 43_200]);
+  now += 28 * 60_000;
+  assert.deepEqual(leftOf(await read(alone)), [120, 41_520]);
+  assert.deepEqual(leftOf(await read()), [1_800, 41_520]);
+  now += 20 * 60_000;
+  assert.deepEqual(leftOf(await read(alone)), [600, 40_320]);
+  now += 11 * 60_000;
+  assert.equal((await read(alone)).status, 401);
+  assert.equal((await read()).status, 401);
+});
+
+test('the last half hour of a session is that of its twelve hours', async () => {
+  const viewer = await operatorOf(service, 'Demo viewer');
+  for (let step = 1; step <= 30; step += 1) {
+    now += 24 * 60_000 - (step === 30 ? 90_000 : 0);
+    assert.equal((await viewer.get('/session')).status, 200);
+  }
+  const { body } = await viewer.get('/session');
+  assert.deepEqual([body.idleInSeconds, body.expiresInSeconds], [90, 90]);
+});
+
 test('the database refuses an act of an operator who is not active, and a decision of one who may not decide', async () => {
   const rows = await service.db.superuser<{ institution_id: number; operator_id: string; name: string }>(
     `select institution_id, operator_id, name from operators where name = 'Demo viewer'`,

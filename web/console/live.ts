@@ -55,8 +55,9 @@ function open(): void {
   opened.addEventListener('end', (event) => {
     const { reason } = JSON.parse(event.data) as { readonly reason: string };
     liveFigures.value = undefined;
-    // A process that stops: the browser connects to another one. Roles decide which screens show, so they are read first.
-    if (reason === 'roles') void start().then(open, () => rest(againMillis));
+    // A process that stops: the browser connects to another one. Roles decide which screens show, so they are read first. A session that has
+    // ended leads to the page of sign-in.
+    if (['roles', 'session'].includes(reason)) void start().then(open, () => rest(againMillis));
     else if (reason !== 'stopping') rest(againMillis);
   });
   opened.addEventListener('error', () => {

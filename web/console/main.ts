@@ -4,6 +4,7 @@ import { currentPlace, type Place } from '../common/router.ts';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import '../design/theme.ts';
+import { watchEnd } from './ending.ts';
 import type { LazyScreen } from './lazy.ts';
 import { followLive } from './live.ts';
 import { sentenceOf } from './operations.ts';
@@ -61,4 +62,10 @@ document.documentElement.dataset.density = 'compact';
 render(html`<${Console} />`, root);
 // Beside the question for the session, so that neither waits for the other.
 screenAt(currentPlace())?.prepare();
-start().then(followLive, (error) => render(html`<${Failed} error=${error} />`, root));
+start().then(
+  () => {
+    followLive();
+    watchEnd();
+  },
+  (error) => render(html`<${Failed} error=${error} />`, root),
+);

@@ -1,6 +1,7 @@
 // The operations of operators (/operations/v1), as this console uses them. The session is a cookie that no script can read; the service counts
 // it only for requests from its own pages.
 import { SignedOutError } from '../common/signed-out-error.ts';
+import { isAttended } from './attention.ts';
 
 export interface Session {
   readonly operatorId: string;
@@ -8,6 +9,9 @@ export interface Session {
   readonly roles: readonly string[];
   /** The rights that decide which screens and acts show. The service checks them again at each request. */
   readonly rights: readonly string[];
+  /** Until the session ends without use, and in any case. */
+  readonly idleInSeconds: number;
+  readonly expiresInSeconds: number;
   readonly institution: { readonly name: string; readonly currency: string; readonly timeZone: string };
 }
 
@@ -468,6 +472,7 @@ async function send(
   const given = Object.entries(query).filter((one): one is [string, string] => Boolean(one[1]));
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   const init: RequestInit = { method, headers: { accept: 'application/json' }, redirect: 'error' };
+  if (!isAttended()) init.headers = { ...init.headers, 'sharedraft-unattended': '1' };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers = { ...init.headers, 'content-type': 'application/json' };

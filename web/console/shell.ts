@@ -3,9 +3,11 @@ import { Stateful as AnyStateful, type Loaded } from '../common/load.ts';
 import { addressOf, go } from '../common/router.ts';
 import { Button, Notice } from '../design/components.ts';
 import { type Children, html } from '../design/html.ts';
+import { ending } from './ending.ts';
+import { momentOf } from './moment.ts';
 import { sentenceOf } from './operations.ts';
 import { screenAt } from './screens.ts';
-import { may, session, signOut } from './session.ts';
+import { may, session, signOut, toSignIn } from './session.ts';
 
 /** The screens of the sidebar, each with the right that it needs. */
 const links = [
@@ -49,7 +51,19 @@ export function Shell({ screen, children }: { screen: string; children?: Childre
             onPointerEnter=${prepare(link.screen)} onFocus=${prepare(link.screen)}>${link.label}</a></li>`,
       )}</ul></nav>
     <main id="main" tabindex="-1">${children}</main>
+    <${EndingNotice} />
   </div>`;
+}
+
+/** It is there from the beginning, so that screen readers announce a text that appears in it. */
+function EndingNotice() {
+  const { at, canStay } = ending.value ?? {};
+  const time = at && momentOf(at.toISOString());
+  return html`<div class="ending" role="alert">${
+    at &&
+    html`<p>${canStay ? `Nobody has used this page for a while: you are signed out at ${time}. Press any key to stay.` : `Your session ends at ${time}, twelve hours after the sign-in.`}</p>
+    ${!canStay && html`<${Button} kind="quiet" onPress=${toSignIn}>Sign in again<//>`}`
+  }</div>`;
 }
 
 /** A pointer on a link, or the focus, is most often followed by a press. */

@@ -33,6 +33,9 @@ declare module 'fastify' {
   }
 }
 
+/** A header of requests that a page makes while nobody is at it. They are no use of the session, so it ends in time. */
+const unattended = 'sharedraft-unattended';
+
 /** The operations of operators. Every one of them is checked here, before its body is read. */
 export function registerOperatorOperations(
   app: FastifyInstance,
@@ -49,7 +52,8 @@ export function registerOperatorOperations(
       scope.addHook('onRequest', async (request, reply) => {
         const secret = cookie.secretOf(request);
         admission.admit('operators', reply);
-        request.operator = await findOperator(deps, secret, operation.isStream === undefined);
+        const isUse = operation.isStream === undefined && request.headers[unattended] === undefined;
+        request.operator = await findOperator(deps, secret, isUse);
         if (operation.right !== 'any') requireOrNote(deps, request, operation.right);
         requireAcceptable(request.headers.accept, operation.isStream ? 'text/event-stream' : json);
       });

@@ -99,14 +99,22 @@ export async function findOperator(
   if (!session || !institutionId || isIdle(session, now)) {
     throw new Problem('invalid_token', 'The session of the operator has ended. Sign in again.');
   }
-  if (isUse && now.getTime() - session.lastUsedAt.getTime() > useMillis)
-    await database.write(institutionId, (db) => noteUse(db, session.sessionId, now));
-  return { ...session, institutionId };
+  const isNoted = isUse && now.getTime() - session.lastUsedAt.getTime() > useMillis;
+  if (isNoted) await database.write(institutionId, (db) => noteUse(db, session.sessionId, now));
+  return { ...session, lastUsedAt: isNoted ? now : session.lastUsedAt, institutionId };
 }
 
 /** Whether nobody has used the session for too long. */
 export function isIdle({ kind, lastUsedAt }: Pick<SessionRow, 'kind' | 'lastUsedAt'>, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() > idleMillis[kind];
+}
+
+/** Whole seconds until the session ends if nobody uses it, and until it ends in any case. */
+export function secondsLeft({ kind, lastUsedAt, expiresAt }: SignedInOperator, now: Date) {
+  const until = (end: number) => Math.max(0, Math.floor((end - now.getTime()) / 1_000));
+  const expiresInSeconds = until(expiresAt.getTime());
+  const idleInSeconds = Math.min(expiresInSeconds, until(lastUsedAt.getTime() + idleMillis[kind]));
+  return { idleInSeconds, expiresInSeconds };
 }
 
 /** Problems `insufficient_scope`, and `insufficient_user_authentication` if the right needs a more recent sign-in. */

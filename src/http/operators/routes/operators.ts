@@ -8,6 +8,7 @@ import {
   listOperators,
   type OperatorRole,
   rightsOf,
+  secondsLeft,
 } from '../../../operators/index.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import {
@@ -22,6 +23,7 @@ import {
   shape,
   text,
   texts,
+  whole,
   withReason,
 } from '../shapes.ts';
 
@@ -61,7 +63,8 @@ export const operatorOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/session',
     right: 'any',
-    summary: 'The signed-in operator, with roles and rights.',
+    summary:
+      'The signed-in operator, with roles and rights, and the seconds until the session ends: without use, and in any case.',
     response: shape({
       operatorId: text,
       name: text,
@@ -70,6 +73,8 @@ export const operatorOperations: readonly OperatorOperation[] = [
       method: text,
       authenticatedAt: moment,
       expiresAt: moment,
+      idleInSeconds: whole,
+      expiresInSeconds: whole,
       institution: shape({ code: text, name: text, currency: text, timeZone: text, demo: flag }),
     }),
     async handle(deps, { operator, institutionId }) {
@@ -84,6 +89,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
           method,
           authenticatedAt,
           expiresAt,
+          ...secondsLeft(operator, deps.clock()),
         },
         institution: { code, name, currency, timeZone, demo },
       };
