@@ -6,6 +6,9 @@ import { childrenOf, eventually, exitOf, freePort, isRunning } from '../../test/
 
 export const fakeTimeLibrary = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 
+/** A start beside the load of the hour, on the same cores. */
+const startMillis = 300_000;
+
 interface Member {
   readonly name: string;
   readonly port: string;
@@ -90,10 +93,11 @@ export class Services {
     child.stdout.pipe(log);
     child.stderr.pipe(log);
     member.child = child;
-    await eventually(`${member.name} is ready`, async () => {
+    const isReady = async () => {
       if (!isRunning(child)) throw new Error(`${member.name} ended`);
       return (await fetch(`http://127.0.0.1:${member.port}/readyz`)).ok;
-    });
+    };
+    await eventually(`${member.name} is ready`, isReady, startMillis);
   }
 
   /** Replaces one process after the other. */

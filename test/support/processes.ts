@@ -122,8 +122,12 @@ export async function freePort(): Promise<string> {
 const patienceMillis = 60_000;
 
 /** Repeats the check; it must become true within a minute, on any slow machine. */
-export async function eventually(what: string, test: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patienceMillis;
+export async function eventually(
+  what: string,
+  test: () => Promise<boolean>,
+  millis = patienceMillis,
+): Promise<void> {
+  const deadline = Date.now() + millis;
   for (;;) {
     const failure = await test().then(
       (met) => (met ? undefined : 'not so'),
