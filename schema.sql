@@ -70,14 +70,17 @@ create table institutions (
   transfer_step_up_from             timestamp with time zone,
   served                            text not null default 'here'::text,
   other_cell                        text collate "C",
+  host                              text collate "C",
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
+  constraint institutions_host_is_free UNIQUE (host),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
   constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
   constraint institutions_contact_change_max_age_check CHECK (contact_change_max_age >= 0 AND contact_change_max_age <= 2592000),
   constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
+  constraint institutions_host CHECK (length(host) <= 253 AND host ~ '^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text),
   constraint institutions_name_check CHECK (name <> ''::text),
   constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
   constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
@@ -107,6 +110,7 @@ comment on column institutions.transfer_step_up_passkey is 'The recent sign-in m
 comment on column institutions.transfer_step_up_from is 'From this time on the database refuses transfers without a recent sign-in. Processes learn of a change within a second.';
 comment on column institutions.served is 'here; arriving: its rows are being copied from another cell; leaving: closed for the end of its move; left: served by another cell, and the copy is kept; gone: served by another cell, without a copy here.';
 comment on column institutions.other_cell is 'The cell that it comes from or went to.';
+comment on column institutions.host is 'The host name of its own, in lower case and ASCII; null: it is found at PUBLIC_URL only. The issuer there is https:// and this name.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members
@@ -5023,6 +5027,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION note_hosts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into public.changes values (pg_current_xact_id(), 0, 0);
+  return null;
+end
+$function$;
+revoke execute on function note_hosts() from public;
+
 CREATE OR REPLACE FUNCTION operational_figures(at timestamp with time zone, OUT institutions integer, OUT pending integer, OUT due integer, OUT overdue integer, OUT oldest_due_seconds double precision, OUT stopped integer, OUT reviews integer, OUT oldest_review_seconds double precision, OUT feed_lag_seconds double precision, OUT signing_key_age_seconds double precision, OUT reconcile_findings integer, OUT reconcile_age_seconds double precision)
  RETURNS record
  LANGUAGE plpgsql
@@ -5428,6 +5445,9 @@ alter table proposals add constraint proposals_two_persons CHECK (NOT share_a_pe
 CREATE TRIGGER institutions_clock_moved BEFORE UPDATE OF clock_ahead_seconds ON institutions FOR EACH ROW EXECUTE FUNCTION check_sandbox_clock();
 CREATE TRIGGER institutions_served_in_order BEFORE INSERT OR UPDATE OF served ON institutions FOR EACH ROW EXECUTE FUNCTION check_served();
 CREATE TRIGGER note_deleted AFTER DELETE ON institutions REFERENCING OLD TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
+CREATE TRIGGER note_hosts_deleted AFTER DELETE ON institutions FOR EACH ROW WHEN (old.host IS NOT NULL) EXECUTE FUNCTION note_hosts();
+CREATE TRIGGER note_hosts_inserted AFTER INSERT ON institutions FOR EACH ROW WHEN (new.host IS NOT NULL) EXECUTE FUNCTION note_hosts();
+CREATE TRIGGER note_hosts_updated AFTER UPDATE OF host, served ON institutions FOR EACH ROW WHEN (new.host IS DISTINCT FROM old.host OR new.host IS NOT NULL AND new.served <> old.served) EXECUTE FUNCTION note_hosts();
 CREATE TRIGGER note_inserted AFTER INSERT ON institutions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_truncated AFTER TRUNCATE ON institutions FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
 CREATE TRIGGER note_updated AFTER UPDATE ON institutions REFERENCING NEW TABLE AS touched FOR EACH STATEMENT EXECUTE FUNCTION note_changes('institution');
@@ -6126,7 +6146,7 @@ grant delete, insert, select, update (role, may_pay) on holders to sharedraft_se
 grant insert, select on idempotency_keys to sharedraft_service;
 grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
 grant delete, insert, select on import_runs to sharedraft_service;
-grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from) on institutions to sharedraft_service;
+grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from, host) on institutions to sharedraft_service;
 grant insert, select, update (amount, transfers, max_amount, max_transfers, reviewed, review_above) on limit_counters to sharedraft_service;
 grant insert, select on limit_keys to sharedraft_service;
 grant delete, insert, select on limit_uses to sharedraft_service;

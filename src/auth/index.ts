@@ -95,7 +95,7 @@ export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one
 export { eraseCodes } from './one-time-codes/erase-codes.ts';
 export { findCode, issueCode, maxTries } from './one-time-codes/one-time-codes.ts';
 export type { ListedPasskey } from './passkeys/passkey-queries.ts';
-export { erasePasskeys, spendChallenge } from './passkeys/passkey-queries.ts';
+export { countPasskeys, erasePasskeys, spendChallenge } from './passkeys/passkey-queries.ts';
 export { creationOptions, relyingPartyOf, requestOptions } from './passkeys/relying-party.ts';
 export {
   credentialIdOf,
@@ -112,6 +112,7 @@ export {
   providerKinds,
 } from './providers/provider.ts';
 export { Providers } from './providers/providers.ts';
+export { isIssuerOfProvider } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';

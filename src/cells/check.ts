@@ -124,15 +124,16 @@ async function requireSameSecrets(source: Side, target: Side, secrets: Secrets):
     refuse('The two cells need the same SECRET_KEY, since what it sealed and hashed moves along.');
 }
 
-/** Client ids and identity providers are unique in a cell. */
+/** Client ids, identity providers and host names are unique in a cell. */
 async function requireFreeNames(source: Side, target: Side, { institutionId }: Institution): Promise<void> {
   for (const [table, name] of [
     ['client_directory', 'client_id'],
     ['provider_directory', `issuer || ' ' || audience`],
+    ['institutions', 'host'],
   ] as const) {
     const own = await run<{ name: string }>(
       source.db,
-      `select ${name} as name from ${table} where institution_id = $1`,
+      `select ${name} as name from ${table} where institution_id = $1 and ${name} is not null`,
       [institutionId],
     );
     const taken = await run<{ name: string }>(

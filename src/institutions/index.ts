@@ -33,6 +33,7 @@ export {
   storeCell,
   updateServed,
 } from './cell-queries.ts';
+export { isHostName, readHostName } from './host-name.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   advanceClock,

@@ -17,6 +17,8 @@ export interface InstitutionSettings {
    * fixes it; left out there, it is the ledger.
    */
   readonly record?: 'ledger' | 'core';
+  /** The host name of its own; null: none. No extract has it. */
+  readonly host?: string | null;
   /** A policy that is left out stays unchanged. */
   readonly policies?: Partial<InstitutionPolicies>;
 }
@@ -45,20 +47,21 @@ export interface InstitutionPolicies {
 export type Settings = Pick<
   InstitutionSettings,
   'name' | 'timeZone' | 'enrollment' | 'openingDepositMinor' | 'passwordMinLength'
-> &
-  InstitutionPolicies;
+> & { readonly host: string | null } & InstitutionPolicies;
 
 /** The settings of an institution that may change; some are undefined in an extract that leaves them out. */
 export function settingsOf(institution: Institution): Settings;
 export function settingsOf(institution: InstitutionSettings): Partial<Settings>;
 export function settingsOf(institution: InstitutionSettings): Partial<Settings> {
-  const { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, policies } = institution;
-  return { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, ...policies };
+  const { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, host, policies } = institution;
+  const own = { name, timeZone, enrollment, openingDepositMinor, passwordMinLength };
+  return { ...own, ...(host !== undefined && { host }), ...policies };
 }
 
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
   readonly record: 'ledger' | 'core';
+  readonly host: string | null;
   readonly policies: InstitutionPolicies;
   /** Seconds by which a demo institution's business time is ahead of real time; 0 for all others. */
   readonly clockAheadSeconds: bigint;
@@ -87,7 +90,7 @@ interface Row extends Omit<Institution, 'policies'> {
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
   opening_deposits_per_day, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination,
-  transfer_step_up_passkey, clock_ahead_seconds, record, served, other_cell`;
+  transfer_step_up_passkey, clock_ahead_seconds, record, host, served, other_cell`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -192,6 +195,7 @@ const change = sql(
        transfer_step_up_above = coalesce($12, transfer_step_up_above),
        transfer_step_up_new_destination = coalesce($13, transfer_step_up_new_destination),
        transfer_step_up_passkey = coalesce($14, transfer_step_up_passkey),
+       host = case when $15 then $16 else host end,
        transfer_step_up_from = case
          when num_nonnulls($11::integer, $12::bigint, $14::boolean) > 0 then now() + interval '30 seconds'
          else transfer_step_up_from end
@@ -199,7 +203,7 @@ const change = sql(
    returning ${columns}`,
 );
 
-/** Settings that are left out stay as they are. */
+/** Settings that are left out stay as they are. A unique violation of `institutions_host_is_free` if another institution has the host. */
 export async function updateInstitution(tx: Queryable, settings: Partial<Settings>): Promise<Institution> {
   const { rows } = await tx.query<Row>(change, [
     tx.institutionId,
@@ -216,6 +220,8 @@ export async function updateInstitution(tx: Queryable, settings: Partial<Setting
     settings.transferStepUpAboveMinor,
     settings.transferStepUpNewDestination,
     settings.transferStepUpPasskey,
+    settings.host !== undefined,
+    settings.host ?? null,
   ]);
   return toInstitution(rows[0] as Row);
 }

@@ -60,6 +60,7 @@ test('creates an institution that a member can register at, once', async () => {
       timeZone: 'America/Denver',
       enrollment: 'open',
       passwordMinLength: 15,
+      host: null,
       contactChangeMaxAgeSeconds: 0,
       registrationBirthDate: false,
       openingsPerDay: 1000,
@@ -102,6 +103,8 @@ test('says that nothing changed when the settings stand already, and audits noth
 });
 
 for (const [words, message] of [
+  [['settings', 'pine', '--host', 'localhost'], /A DNS name like bank.example/],
+  [['settings', 'pine', '--host', 'bank.example:443'], /A DNS name like bank.example/],
   [['settings', 'pine'], /name at least one setting/],
   [['settings', 'pine', '--password-min-length', '7'], /From 8 to 128/],
   [['settings', 'pine', '--opening-deposit', '1.2.3'], /An amount like 500.00/],
@@ -193,4 +196,60 @@ test('a change of the calendar waits for another system user under dual control'
   const named = await sharedraft(...change, '--as', 'Somebody Else');
   assert.match(named.stderr, /--as is for demo institutions/);
   assert.equal((await db.superuser(`select from business_days where day = '2026-12-31'`)).length, 0);
+});
+
+async function hostOf(code: string): Promise<string | null> {
+  const rows = await db.superuser<{ host: string | null }>('select host from institutions where code = $1', [
+    code,
+  ]);
+  return rows[0]?.host ?? null;
+}
+
+test('gives an institution a host name after a confirmation that tells of the passkeys, and takes it back', async () => {
+  const asked = await sharedraft('set', 'pine', '--host', 'Pine.Example');
+  assert.equal(asked.code, 1);
+  assert.match(asked.stderr, /pine is at https:\/\/pine\.example .*passkeys.* Nothing was changed/);
+  assert.equal(await hostOf('pine'), null);
+  const set = await sharedraft('set', 'pine', '--host', 'Pine.Example', '--yes');
+  assert.match(set.stdout, /host: none becomes pine\.example/);
+  assert.equal(await hostOf('pine'), 'pine.example');
+  const same = await sharedraft('settings', 'pine', '--host', 'pine.example');
+  assert.match(same.stdout, /has these settings already/);
+  assert.match((await sharedraft('list')).stdout, /pine\.example/);
+  const changes = (await audited('institution.changed')).slice(-1);
+  assert.deepEqual(changes[0]?.before_change, { host: null });
+  assert.deepEqual(changes[0]?.after_change, { host: 'pine.example' });
+  await sharedraft('settings', 'pine', '--no-host', '--yes');
+  assert.equal(await hostOf('pine'), null);
+});
+
+test('refuses a host name that is taken: by another institution, or as the issuer of a provider', async () => {
+  await sharedraft('create', 'yew', '--name', 'Yew', '--time-zone', 'America/Denver');
+  const give = (code: string, host: string) => sharedraft('set', code, '--host', host, '--yes');
+  assert.equal((await give('yew', 'yew.example')).code, 0);
+  const taken = await give('pine', 'yew.example');
+  assert.match(taken.stderr, /Another institution has this host name/);
+  await db.superuser(
+    `insert into provider_directory (issuer, audience, institution_id, provider_id)
+     select 'https://login.example', 'a', institution_id, 'p' from institutions where code = 'yew'`,
+    [],
+  );
+  const ofProvider = await give('pine', 'login.example');
+  assert.match(ofProvider.stderr, /identity provider is registered with this name/);
+  assert.deepEqual([taken.code, ofProvider.code], [1, 1]);
+  assert.equal(await hostOf('pine'), null);
+});
+
+test('the database refuses a host name that two institutions have, or that is no DNS name', async () => {
+  const set = (host: string) => db.superuser(`update institutions set host = $1 where code = 'pine'`, [host]);
+  await assert.rejects(set('yew.example'), /institutions_host_is_free/);
+  for (const host of [
+    'localhost',
+    '127.0.0.1',
+    'Pine.example',
+    'pine.example.',
+    'pine.example:443',
+    'a b.example',
+  ])
+    await assert.rejects(set(host), /institutions_host/, host);
 });

@@ -20,6 +20,16 @@ export async function selectPasskeys(db: Queryable, userKey: bigint): Promise<Li
   return (await db.query<ListedPasskey>(ofUser, [db.institutionId, userKey])).rows;
 }
 
+const count = sql(
+  'auth_count_passkeys',
+  'select count(*)::integer as passkeys from passkeys where institution_id = $1',
+);
+
+/** The passkeys of all members. */
+export async function countPasskeys(db: Queryable): Promise<number> {
+  return (await db.query<{ passkeys: number }>(count, [db.institutionId])).rows[0]?.passkeys ?? 0;
+}
+
 /** A passkey with its owner, for a sign-in. */
 export interface PasskeyRow {
   readonly passkeyId: string;

@@ -15,6 +15,16 @@ export async function insertIssuer(
   return (await tx.query(registerIssuer, [issuer, audience, tx.institutionId, providerId])).rowCount === 1;
 }
 
+const isIssuer = sql(
+  'providers_is_issuer',
+  'select exists (select from provider_directory where issuer = $1) as is_issuer',
+);
+
+/** Whether a provider of any institution is registered with this issuer. */
+export async function isIssuerOfProvider(db: Directory, issuer: string): Promise<boolean> {
+  return (await db.query<{ isIssuer: boolean }>(isIssuer, [issuer])).rows[0]?.isIssuer === true;
+}
+
 const byIssuer = sql(
   'providers_by_issuer',
   `select institution_id, provider_id from provider_directory where issuer = $1 and audience = any($2)`,

@@ -139,6 +139,7 @@ async function decided(world: World): Promise<{
         passwordMinLength: 15,
         demo: false,
         record: 'ledger',
+        host: null,
         clockAheadSeconds: 0n,
         served: 'here',
         otherCell: null,

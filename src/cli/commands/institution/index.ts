@@ -1,13 +1,17 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { countPasskeys } from '../../../auth/index.ts';
 import {
   type Institution,
   listAllInstitutions,
+  readHostName,
   type Settings,
   settingsOf,
 } from '../../../institutions/index.ts';
 import { changeInstitution, institutionDocument, settingsDocument } from '../../../operators/index.ts';
+import { Problem } from '../../../shared/problem.ts';
 import { readReason } from '../../arguments.ts';
-import { type InstitutionRun, say, withContext, withInstitution } from '../../command.ts';
+import { CommandError, type InstitutionRun, say, withContext, withInstitution } from '../../command.ts';
+import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
 import { jsonOption, type OutputOptions, sayList, sayOne } from '../../output.ts';
 import { calendar } from './calendar.ts';
 import { create } from './create.ts';
@@ -36,6 +40,7 @@ function list(): Command {
               enrollment: (row) => row.enrollment,
               record: (row) => row.record,
               demo: (row) => row.demo,
+              host: (row) => row.host,
               served: ({ served, otherCell }) => (otherCell === null ? served : `${served} (${otherCell})`),
             },
             document: institutionDocument,
@@ -90,39 +95,81 @@ const labels: Readonly<Record<string, string>> = {
   transferStepUpNewDestination: 'transfer-step-up-new-destination',
   transferStepUpPasskey: 'transfer-step-up-passkey',
   registrationBirthDate: 'registration-birth-date',
+  host: 'host',
 };
 
-interface ChangeOptions extends SettingOptions, OutputOptions {
+interface ChangeOptions extends SettingOptions, OutputOptions, ConfirmOptions {
   readonly reason?: string;
 }
 
 function settings(): Command {
   return withSettings(
     new Command('settings')
+      .alias('set')
       .description('change the settings of an institution; options that are left out change nothing')
       .argument(...code)
+      .option(
+        '--host <name>',
+        'the host name of its own, where it is an issuer of its own (docs/tokens.md)',
+        readHost,
+      )
+      .option('--no-host', 'it is found at PUBLIC_URL only')
+      .addOption(yesOption())
       .option('--reason <text>', 'why, for the audit', readReason)
       .addOption(jsonOption()),
   ).action((institution: string | undefined, options: ChangeOptions, command: Command) => {
-    const { reason: statedReason, json, ...given } = options;
+    const { reason: statedReason, json, yes, ...given } = options;
     if (Object.keys(given).length === 0) command.error('error: name at least one setting to change');
     return withInstitution({ ...(institution && { institution }) }, (run) =>
-      change(run, { given, statedReason, json }),
+      change(run, { given, statedReason, json, ...(yes && { yes }) }),
     );
   });
 }
 
+function readHost(given: string): string {
+  const name = readHostName(given);
+  if (name === undefined) throw new InvalidArgumentError('A DNS name like bank.example, without a port.');
+  return name;
+}
+
+/** A change of the host name concerns members and apps, so its effects are confirmed. */
+async function confirmHost(
+  { context: { auth, database }, institution, institutionId }: InstitutionRun,
+  host: string | null | undefined,
+  options: ConfirmOptions,
+): Promise<void> {
+  if (host === undefined || host === institution.host) return;
+  const passkeys = await database.read(institutionId, countPasskeys);
+  const [before, now] = [institution.host, host].map((name) =>
+    name === null ? auth.issuer : `https://${name}`,
+  );
+  const leaving =
+    institution.host === null
+      ? `Nothing ends at ${before}, which goes on for apps that use it.`
+      : `Tokens, refresh tokens and sessions of ${before} are refused from now on.`;
+  const effect =
+    `${institution.code} is at ${now} from the next request on, an issuer of its own. ${leaving} Tokens of one issuer are refused ` +
+    `at another, and so are passkeys: they work at the host name at which they were made. Members of ${institution.code} have ` +
+    `${passkeys}; who has one of another name only signs in by password at ${now} and adds one there.`;
+  await confirm(effect, options);
+}
+
 async function change(
-  { context, institution, institutionId, origin }: InstitutionRun,
+  run: InstitutionRun,
   {
     given,
     statedReason,
     json,
-  }: { given: SettingOptions; statedReason: string | undefined; json: true | undefined },
+    ...confirmed
+  }: { given: SettingOptions; statedReason: string | undefined; json: true | undefined } & ConfirmOptions,
 ): Promise<void> {
+  const { context, institution, institutionId, origin } = run;
   const { code: name, currency } = institution;
   const wanted = { settings: readSettings(given, currency), statedReason, origin };
-  const { before, after } = await changeInstitution(context, institutionId, wanted);
+  await confirmHost(run, wanted.settings.host, confirmed);
+  const { before, after } = await changeInstitution(context, institutionId, wanted).catch((error) => {
+    throw error instanceof Problem ? new CommandError(error.detail) : error;
+  });
   const shown = (some: Partial<Settings>) => settingsDocument(some, currency);
   const [old, now] = [shown(before), shown(after)];
   if (json) {
@@ -140,5 +187,6 @@ async function change(
 }
 
 function text(value: unknown): string {
+  if (value === null) return 'none';
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }

@@ -20,6 +20,8 @@ export interface SettingOptions {
   readonly transferStepUpNewDestination?: 'yes' | 'no';
   readonly transferStepUpPasskey?: 'yes' | 'no';
   readonly registrationBirthDate?: 'yes' | 'no';
+  /** False: none any more. Of `settings` only. */
+  readonly host?: string | false;
 }
 
 export const readAmount = accepting(
@@ -108,6 +110,7 @@ export function readSettings(options: SettingOptions, currency: string): Partial
     transferStepUpNewDestination: isYes(options.transferStepUpNewDestination),
     transferStepUpPasskey: isYes(options.transferStepUpPasskey),
     registrationBirthDate: isYes(options.registrationBirthDate),
+    host: options.host === undefined ? undefined : options.host || null,
     openingsPerDay: options.openingsPerDay,
     openingDepositsPerDayMinor: minorOf(options.openingDepositsPerDay, currency),
   });

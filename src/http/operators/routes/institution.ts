@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { isLocalDate, isTimeZone } from '../../../institutions/index.ts';
+import { isHostName, isLocalDate, isTimeZone } from '../../../institutions/index.ts';
 import {
   calendarOf,
   changeInstitution,
@@ -44,6 +44,7 @@ export const institutionOperations: readonly OperatorOperation[] = [
       timeZone: text,
       record: text,
       demo: flag,
+      host: orNull(text),
     }),
     handle: async (deps, { institutionId }) => institutionDocument(await institutionOf(deps, institutionId)),
   }),
@@ -68,6 +69,15 @@ export const institutionOperations: readonly OperatorOperation[] = [
       transferStepUpNewDestination: optional(flag),
       transferStepUpPasskey: optional(flag),
       registrationBirthDate: optional(flag),
+      host: optional(
+        orNull(
+          Type.String({
+            maxLength: 253,
+            description:
+              'A DNS name in lower case and ASCII, where the institution is an issuer of its own; null: none. Passkeys made at another name do not work there.',
+          }),
+        ),
+      ),
     }),
     response: shape({ before: anything, after: anything }),
     async handle(deps, { institutionId, body: given, origin }) {
@@ -75,6 +85,8 @@ export const institutionOperations: readonly OperatorOperation[] = [
       const { transferStepUpAbove, ...others } = more;
       if (others.timeZone !== undefined && !isTimeZone(others.timeZone))
         throw invalid('timeZone', 'an IANA time zone');
+      if (typeof others.host === 'string' && !isHostName(others.host))
+        throw invalid('host', 'a DNS name like bank.example, in lower case and ASCII');
       const { currency } = await institutionOf(deps, institutionId);
       const settings = defined({
         ...others,
