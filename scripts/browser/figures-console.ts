@@ -1,23 +1,34 @@
 // Figures of the console in a real browser, against a demo of its own: npx node scripts/browser/figures-console.ts [--consoles 100] [--seconds 60]
+//   [--only view,interaction,scrolling,heap,consoles]
 //
 // Prints the first view, an interaction, the tasks while a long ledger scrolls, the slope of the heap under live updates, and the service's cost
-// of open consoles. It counts requests and statements, so that it holds whether the console asks or is told of news.
+// of open consoles.
+import os from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { startDemoService } from '../../bench/demo-service.ts';
 import { cpuSeconds } from '../../bench/meters.ts';
 import { openBrowser, openPage, sizes } from './browser.ts';
-import { settled, signIn } from './console-page.ts';
+import { order, settled, signIn } from './console-page.ts';
 
 const { values } = parseArgs({
   options: {
     consoles: { type: 'string', default: '100' },
     seconds: { type: 'string', default: '60' },
     port: { type: 'string', default: '8391' },
+    only: { type: 'string' },
   },
 });
 const seconds = Number(values.seconds);
 const port = Number(values.port);
+const demoOperators = [
+  'Demo viewer',
+  'Demo teller',
+  'Demo approver',
+  'Second demo approver',
+  'Demo administrator',
+  'Demo auditor',
+];
 const entries = 1_000_000;
 const scrolls = 100;
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -95,7 +106,7 @@ async function scrolling(browser: Browser, url: string): Promise<void> {
   await page.context().close();
 }
 
-/** The heap after a collection, at the beginning and at the end of the time. */
+/** The heap after a collection, at the beginning and at the end of the time, while a member orders a transfer a second. */
 async function heapSlope(browser: Browser, url: string): Promise<void> {
   const { page } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo approver');
@@ -103,7 +114,7 @@ async function heapSlope(browser: Browser, url: string): Promise<void> {
   await sleep(15_000);
   const before = await heapOf(session);
   const started = performance.now();
-  await sleep(seconds * 1_000);
+  await whileOrdering(url, () => sleep(seconds * 1_000));
   const grown = (await heapOf(session)) - before;
   const minutes = (performance.now() - started) / 60_000;
   say(
@@ -117,39 +128,77 @@ async function heapOf(session: CDPSession): Promise<number> {
   return (await session.send('Runtime.getHeapUsage')).usedSize;
 }
 
-/** One page of Today in each of so many browser profiles, since a profile shares its connections. */
+/** Fewer than an operator may have open. */
+const streamsOfOperator = 17;
+
+/**
+ * Today in each of so many browser profiles, since a profile shares its connections, for as many operators of the demo as that needs. Each
+ * has a stream. The cost without consoles, with them in a quiet bank, and both while a member orders a transfer a second.
+ */
 async function openConsoles(browser: Browser, url: string, pid: number): Promise<void> {
-  const first = await openPage(browser);
-  await signIn(first.page, url, 'Demo viewer');
-  const storageState = (await first.page.context().storageState()) as NonNullable<
-    BrowserContextOptions['storageState']
-  >;
+  const quiet = await costOf(pid, seconds);
+  const alone = await whileOrdering(url, () => costOf(pid, seconds));
   const pages: Page[] = [];
-  let requests = 0;
-  const idle = await costOf(pid, seconds);
-  for (let index = 0; index < Number(values.consoles); index += 1) {
-    const { page } = await openPage(browser, { storageState });
-    page.on('request', () => {
-      requests += 1;
-    });
-    await page.goto(`${url}/console#/today`);
-    await settled(page);
-    pages.push(page);
+  let streams = 0;
+  let polls = 0;
+  for (const name of demoOperators) {
+    const first = await openPage(browser);
+    await signIn(first.page, url, name);
+    const storageState = (await first.page.context().storageState()) as NonNullable<
+      BrowserContextOptions['storageState']
+    >;
+    await first.page.context().close();
+    for (let own = 0; own < streamsOfOperator && pages.length < Number(values.consoles); own += 1) {
+      const { page } = await openPage(browser, { storageState });
+      page.on('response', (response) => {
+        if (/\/today\/stream/.test(response.url()) && response.status() === 200) streams += 1;
+      });
+      page.on('request', (request) => {
+        if (/\/today$/.test(request.url())) polls += 1;
+      });
+      await page.goto(`${url}/console#/today`);
+      await page.getByRole('region', { name: 'Transfers', exact: true }).waitFor();
+      pages.push(page);
+    }
   }
-  requests = 0;
-  const busy = await costOf(pid, seconds);
+  await sleep(10_000);
+  polls = 0;
+  const opened = streams;
+  const open = await costOf(pid, seconds);
+  const busy = await whileOrdering(url, () => costOf(pid, seconds));
   say(
-    `${pages.length} open consoles, ${seconds} s: service ${percent(busy.cpu)} of a core (${percent(idle.cpu)} without), ` +
-      `${busy.statements.toFixed(1)} statements a second (${idle.statements.toFixed(1)} without), ${(requests / seconds).toFixed(1)} requests a second`,
+    `${pages.length} open consoles with ${opened} streams, ${streams - opened} of them opened anew, ${polls} requests for figures beside them, ${seconds} s each:`,
   );
+  say(`  in a quiet bank: ${costText(open)}; without consoles: ${costText(quiet)}`);
+  say(`  with a transfer a second: ${costText(busy)}; without consoles: ${costText(alone)}`);
   for (const page of pages) await page.context().close();
-  await first.page.context().close();
 }
 
-async function costOf(
-  pid: number,
-  duration: number,
-): Promise<{ readonly cpu: number; readonly statements: number }> {
+async function whileOrdering<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
+  let isOrdering = true;
+  const begun = Date.now();
+  const ordering = (async () => {
+    for (let turn = 0; isOrdering; turn += 1) {
+      await order(url, { id: `live-${begun}-${turn}`, amount: 0.01, toAccountId: 'a-1002-savings' });
+      await sleep(Math.max(0, begun + (turn + 1) * 1_000 - Date.now()));
+    }
+  })();
+  const result = await work();
+  isOrdering = false;
+  await ordering;
+  return result;
+}
+
+interface Cost {
+  readonly cpu: number;
+  readonly statements: number;
+}
+
+function costText({ cpu, statements: each }: Cost): string {
+  return `${(cpu * 100).toFixed(1)} % of a core, ${each.toFixed(1)} statements a second`;
+}
+
+async function costOf(pid: number, duration: number): Promise<Cost> {
   const read = async () => [(await cpuSeconds(pid, false)) ?? Number.NaN, await statements()] as const;
   const [cpuBefore, before] = await read();
   await sleep(duration * 1_000);
@@ -163,17 +212,19 @@ async function statements(): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
-
 const browser = await openBrowser();
 if (browser !== undefined) {
   await using demo = await startDemoService(port, 1, { METRICS_PORT: String(port + 1), DEMO_CORE: 'false' });
-  await firstView(browser, demo.url);
-  await interaction(browser, demo.url);
-  await scrolling(browser, demo.url);
-  await heapSlope(browser, demo.url);
-  await openConsoles(browser, demo.url, demo.pid);
+  const parts: Readonly<Record<string, () => Promise<void>>> = {
+    view: () => firstView(browser, demo.url),
+    interaction: () => interaction(browser, demo.url),
+    scrolling: () => scrolling(browser, demo.url),
+    heap: () => heapSlope(browser, demo.url),
+    consoles: () => openConsoles(browser, demo.url, demo.pid),
+  };
+  for (const name of values.only?.split(',') ?? Object.keys(parts)) {
+    await parts[name]?.();
+    say(`  load ${os.loadavg()[0]?.toFixed(1)} at ${new Date().toISOString()}`);
+  }
   await browser.close();
 }

@@ -1,5 +1,5 @@
-import type { Browser } from 'playwright-core';
-import { breachesOf, openPage, sizes } from './browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { breachesOf, openPage, pressOn, sizes } from './browser.ts';
 import { show, signIn } from './console-page.ts';
 import { layoutFaults } from './layout.ts';
 
@@ -23,7 +23,7 @@ export async function previewsRules(browser: Browser, url: string): Promise<stri
     await field.fill('1600');
     await page.keyboard.press('Enter');
     // Two approvals are needed above a smaller amount than a review: the service refuses it.
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('region', { name: 'Rules of transfers' }).getByRole('alert').waitFor();
     await field.fill('1000');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: /would have another outcome/ }).waitFor();
@@ -32,6 +32,7 @@ export async function previewsRules(browser: Browser, url: string): Promise<stri
       .getByText('Two approvals')
       .first()
       .waitFor();
+    await addsLimit(page);
     const orders = await page.getByRole('table', { name: 'Orders with another outcome' }).count();
     if ((orders === 1) !== seesOrders) found.push(`${name} sees ${orders} tables of orders`);
     for (const viewport of Object.values(sizes)) {
@@ -43,4 +44,18 @@ export async function previewsRules(browser: Browser, url: string): Promise<stri
     await page.context().close();
   }
   return found;
+}
+
+/** A limit that the institution does not have declines an order of the past; without it nothing is declined. */
+async function addsLimit(page: Page): Promise<void> {
+  await pressOn(page, ['combobox', 'Counts for each'], 'u');
+  await pressOn(page, ['combobox', 'In each'], 'm');
+  await pressOn(page, ['button', 'Add the limit']);
+  const added = page.getByRole('group', { name: /^Limit \d+: User and month, All types, USD$/ });
+  await added.getByRole('textbox', { name: 'Most in one transfer' }).fill('1700');
+  await page.keyboard.press('Enter');
+  const outcomes = page.getByRole('table', { name: 'Outcomes by both rules' });
+  await outcomes.getByText('Declined').first().waitFor();
+  await added.getByRole('button', { name: 'Remove this limit' }).click();
+  await added.waitFor({ state: 'detached' });
 }

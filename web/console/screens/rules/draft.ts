@@ -12,9 +12,20 @@ interface DraftField {
   readonly bound: (typeof thresholdBounds)[number] | (typeof limitBounds)[number];
 }
 
-export function fieldsOf(kind: 'thresholds' | 'limits', at: number): DraftField[] {
+type Kind = 'thresholds' | 'limits';
+
+/** `key` tells the rules of a kind apart. */
+export function fieldsOf(kind: Kind, key: string): DraftField[] {
   const bounds = kind === 'thresholds' ? thresholdBounds : limitBounds;
-  return bounds.map((bound) => ({ id: `${kind}-${at}-${bound}`, bound }));
+  return bounds.map((bound) => ({ id: `${kind}-${key}-${bound}`, bound }));
+}
+
+export function keyOfThresholds({ transferType, currency }: Thresholds): string {
+  return `${transferType}-${currency}`;
+}
+
+export function keyOfLimit({ limitKey }: LimitRule): string {
+  return String(limitKey);
 }
 
 /** The rules with a row of thresholds for each type: in the currency of the institution, if the type has none. */
@@ -29,15 +40,26 @@ export function withEachType(
   return { ...rules, thresholds: [...rules.thresholds, ...missing] };
 }
 
+/** What a new limit counts, and of which transfers. */
+export type NewLimit = Pick<LimitRule, 'subject' | 'period' | 'transferType' | 'sourceType' | 'currency'>;
+
+/** A limit without bounds yet, with a number that no other one has. */
+export function withLimit(limits: readonly LimitRule[], limit: NewLimit): LimitRule[] {
+  const limitKey = Math.max(0, ...limits.map((one) => one.limitKey)) + 1;
+  const bounds = { maxPerTransfer: null, maxAmount: null, maxCount: null, reviewAbove: null };
+  return [...limits, { limitKey, ...limit, ...bounds }];
+}
+
 export function draftOf({ thresholds, limits }: TransferRules): Draft {
-  const texts = (kind: 'thresholds' | 'limits', rows: readonly object[]) =>
-    rows.flatMap((row, at) =>
-      fieldsOf(kind, at).map(({ id, bound }) => [
-        id,
-        String((row as Readonly<Record<string, unknown>>)[bound] ?? ''),
-      ]),
-    );
-  return Object.fromEntries([...texts('thresholds', thresholds), ...texts('limits', limits)]);
+  const texts = (kind: Kind, key: string, row: object) =>
+    fieldsOf(kind, key).map(({ id, bound }) => [
+      id,
+      String((row as Readonly<Record<string, unknown>>)[bound] ?? ''),
+    ]);
+  return Object.fromEntries([
+    ...thresholds.flatMap((row) => texts('thresholds', keyOfThresholds(row), row)),
+    ...limits.flatMap((row) => texts('limits', keyOfLimit(row), row)),
+  ]);
 }
 
 /** The rules with the bounds of the form, or why a field is refused. A limit without a bound is none. */
@@ -46,9 +68,9 @@ export function rulesOf(
   { thresholds, limits }: TransferRules,
 ): { readonly rules: TransferRules } | { readonly faults: Readonly<Record<string, string>> } {
   const faults: Record<string, string> = {};
-  const read = (kind: 'thresholds' | 'limits', at: number, currency: string) =>
+  const read = (kind: Kind, key: string, currency: string) =>
     Object.fromEntries(
-      fieldsOf(kind, at).map(({ id, bound }) => {
+      fieldsOf(kind, key).map(({ id, bound }) => {
         const text = draft[id]?.trim() ?? '';
         const value = bound === 'maxCount' ? countOf(text) : amountOf(text, currency);
         if (value === undefined)
@@ -61,10 +83,10 @@ export function rulesOf(
     );
   const rules = {
     thresholds: thresholds.map(
-      (row, at) => ({ ...row, ...read('thresholds', at, row.currency) }) as Thresholds,
+      (row) => ({ ...row, ...read('thresholds', keyOfThresholds(row), row.currency) }) as Thresholds,
     ),
     limits: limits
-      .map((row, at) => ({ ...row, ...read('limits', at, row.currency) }) as LimitRule)
+      .map((row) => ({ ...row, ...read('limits', keyOfLimit(row), row.currency) }) as LimitRule)
       .filter((row) => limitBounds.some((bound) => row[bound] !== null)),
   };
   return Object.keys(faults).length > 0 ? { faults } : { rules };

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
-import { Button, Notice, Submit, TextField } from '../../../design/components.ts';
-import { html } from '../../../design/html.ts';
+import { Button, Notice, SelectField, Submit, TextField } from '../../../design/components.ts';
+import { type Children, html } from '../../../design/html.ts';
 import { wordOf } from '../../format.ts';
 import {
   act,
@@ -14,10 +14,23 @@ import {
 } from '../../operations.ts';
 import { ask, session } from '../../session.ts';
 import { Stateful } from '../../shell.ts';
-import { type Draft, draftOf, fieldsOf, rulesOf, withEachType } from './draft.ts';
+import {
+  type Draft,
+  draftOf,
+  fieldsOf,
+  keyOfLimit,
+  keyOfThresholds,
+  type NewLimit,
+  rulesOf,
+  withEachType,
+  withLimit,
+} from './draft.ts';
 import { Preview } from './preview.ts';
 
 const types = ['STANDARD', 'CROSS_MEMBER', 'IRA_CONTRIBUTION', 'LOAN_PAYMENT', 'INTRA_FI'];
+const sourceTypes = ['CHECKING', 'SAVINGS', 'MONEY_MARKET'];
+/** Of the operation. */
+const mostLimits = 100;
 const labels = {
   reviewAbove: 'Review above',
   secondApprovalAbove: 'Two approvals above',
@@ -39,6 +52,7 @@ export function Rules() {
 
 function RulesForm({ rules }: { rules: TransferRules }) {
   const [draft, setDraft] = useState(draftOf(rules));
+  const [limits, setLimits] = useState(rules.limits);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
@@ -46,7 +60,7 @@ function RulesForm({ rules }: { rules: TransferRules }) {
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy) return;
-    const proposed = rulesOf(draft, rules);
+    const proposed = rulesOf(draft, { ...rules, limits });
     setFaults('faults' in proposed ? proposed.faults : {});
     setFailure(undefined);
     setPreview(undefined);
@@ -59,14 +73,28 @@ function RulesForm({ rules }: { rules: TransferRules }) {
     }
     setBusy(false);
   };
+  const isAdded = ({ limitKey }: LimitRule) => rules.limits.every((one) => one.limitKey !== limitKey);
+  const remove = ({ limitKey }: LimitRule) => setLimits(limits.filter((one) => one.limitKey !== limitKey));
+  const reset = () => {
+    setDraft(draftOf(rules));
+    setLimits(rules.limits);
+    setFaults({});
+  };
   const form = { draft, faults, set: (id: string, text: string) => setDraft({ ...draft, [id]: text }) };
   return html`<form class="body" onSubmit=${submit} novalidate>
       <p class="quiet">Try other amounts on the orders of the last 30 days. Nothing is saved: rules are changed on the command line.</p>
-      ${rules.thresholds.map((row, at) => html`<${Row} key=${`t${at}`} kind="thresholds" at=${at} title=${titleOfThresholds(row)} form=${form} />`)}
-      ${rules.limits.map((row, at) => html`<${Row} key=${`l${at}`} kind="limits" at=${at} title=${titleOfLimit(row)} form=${form} />`)}
+      ${rules.thresholds.map((row) => html`<${Row} key=${keyOfThresholds(row)} kind="thresholds" of=${keyOfThresholds(row)} title=${titleOfThresholds(row)} form=${form} />`)}
+      ${limits.map(
+        (
+          row,
+        ) => html`<${Row} key=${keyOfLimit(row)} kind="limits" of=${keyOfLimit(row)} title=${titleOfLimit(row)} form=${form}>
+          ${isAdded(row) && html`<${Button} kind="text" onPress=${() => remove(row)}>Remove this limit<//>`}
+        <//>`,
+      )}
+      ${limits.length < mostLimits && html`<${AddLimit} onAdd=${(limit: NewLimit) => setLimits(withLimit(limits, limit))} />`}
       <div class="actions">
         <${Submit} isBusy=${busy}>${busy ? 'Trying …' : 'Try on the last 30 days'}<//>
-        <${Button} kind="text" onPress=${() => setDraft(draftOf(rules))}>As they are<//>
+        <${Button} kind="text" onPress=${reset}>As they are<//>
       </div>
       ${failure && html`<${Notice} kind="bad" title=${failure} />`}
     </form>
@@ -75,25 +103,54 @@ function RulesForm({ rules }: { rules: TransferRules }) {
 
 interface RowProps {
   readonly kind: 'thresholds' | 'limits';
-  readonly at: number;
+  readonly of: string;
   readonly title: string;
   readonly form: {
     readonly draft: Draft;
     readonly faults: Readonly<Record<string, string>>;
     readonly set: (id: string, text: string) => void;
   };
+  readonly children?: Children;
 }
 
-function Row({ kind, at, title, form }: RowProps) {
+function Row({ kind, of, title, form, children }: RowProps) {
   return html`<fieldset class="rule">
     <legend>${title}</legend>
-    <div class="filters">${fieldsOf(kind, at).map(
+    <div class="filters">${fieldsOf(kind, of).map(
       ({
         id,
         bound,
       }) => html`<${TextField} key=${id} id=${id} label=${labels[bound]} inputMode="decimal" value=${form.draft[id]}
         fault=${form.faults[id]} onValue=${(text: string) => form.set(id, text)} />`,
     )}</div>
+    ${children}
+  </fieldset>`;
+}
+
+/** Asks for the transfers that a new limit counts; its bounds are fields like those of the others. */
+function AddLimit({ onAdd }: { onAdd: (limit: NewLimit) => void }) {
+  const [chosen, setChosen] = useState({
+    subject: 'CUSTOMER',
+    period: 'DAY',
+    transferType: '',
+    sourceType: '',
+  });
+  const { subject, period, transferType, sourceType } = chosen;
+  const currency = session.value?.institution.currency ?? 'USD';
+  const add = () =>
+    onAdd({ subject, period, transferType: transferType || null, sourceType: sourceType || null, currency });
+  const field = (name: keyof typeof chosen, label: string, options: readonly string[]) =>
+    html`<${SelectField} id=${`new-${name}`} label=${label} value=${chosen[name]} onValue=${(value: string) => setChosen({ ...chosen, [name]: value })}
+      options=${options.map((value) => ({ value, label: wordOf(value) || 'All' }))} />`;
+  return html`<fieldset class="rule">
+    <legend>Another limit</legend>
+    <div class="filters">
+      ${field('subject', 'Counts for each', ['USER', 'CUSTOMER', 'ACCOUNT'])}
+      ${field('period', 'In each', ['DAY', 'MONTH'])}
+      ${field('transferType', 'Type of transfer', ['', ...types])}
+      ${field('sourceType', 'From', ['', ...sourceTypes])}
+      <div class="actions"><${Button} kind="quiet" onPress=${add}>Add the limit<//></div>
+    </div>
   </fieldset>`;
 }
 
