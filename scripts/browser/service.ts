@@ -7,8 +7,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A first start makes a database and loads the demo. */
-const patienceMillis = 120_000;
+/** A first start makes a database and loads the demo, beside other work for minutes. */
+const patienceMillis = 300_000;
 
 export interface DemoService extends AsyncDisposable {
   readonly url: string;

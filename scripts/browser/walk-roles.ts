@@ -22,6 +22,8 @@ export const screens = [
   ['breaks/1', 'Break 1'],
   ['webhooks', 'Webhooks'],
   ['audit', 'Audit'],
+  ['limits', 'Limits'],
+  ['clients', 'Clients'],
   ['operators', 'Operators'],
   ['institution', 'Institution'],
 ] as const;
@@ -37,7 +39,7 @@ const aboutMembers: readonly Address[] = [
   'accounts/a-1002-checking',
   'search?text=walk-1',
 ];
-const common = ['Today', 'Ledger', 'Breaks', 'Webhooks', 'Operators', 'Institution'];
+const common = ['Today', 'Ledger', 'Limits', 'Breaks', 'Webhooks', 'Clients', 'Operators', 'Institution'];
 const withMembers = [...common, 'Review', 'Transfers', 'Members'];
 
 interface Role {
@@ -77,12 +79,13 @@ export const roles: readonly Role[] = [
     name: 'Demo administrator',
     links: [...common, 'Audit'],
     refused: aboutMembers,
-    acts: { operators: ['Suspend'] },
+    acts: { operators: ['Suspend'], clients: ['New secret', 'Switch off'] },
   },
 ];
 const everyAct = new Set([
   ...['Lock', 'Unlock', 'Activate', 'Deactivate', 'New activation code', 'End sessions', 'Freeze', 'Close'],
   ...['End the restriction', 'Approve', 'Decline', 'Reverse', 'Note', 'Let go', 'Take over', 'Adjust'],
+  ...['Switch on', 'Switch off', 'New secret', 'End the older secret', 'End the consent'],
   ...['Suspend', 'Resume', 'Pause', 'Send again', 'Replay the last day', 'Replay the parked'],
 ]);
 

@@ -86,6 +86,7 @@ export {
 } from './institutions/screening.ts';
 export { moneyFlows } from './ledger/money-flows.ts';
 export { trialBalance } from './ledger/trial-balance.ts';
+export { nearLimits } from './limits/near-limits.ts';
 export { type LimitsOf, showLimits } from './limits/show-limits.ts';
 export { LiveConsoles } from './live/live-consoles.ts';
 export type { LiveStream } from './live/stream.ts';

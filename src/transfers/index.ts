@@ -60,6 +60,7 @@ export { reverseTransfer } from './reverse-transfer.ts';
 export { reviewTransfer } from './review-transfer.ts';
 export { derivedIdPrefix } from './rules/accounts/authority.ts';
 export { controlsOfColumn } from './rules/controls/controls.ts';
+export { periodEndOf, periodStartOf } from './rules/controls/limits.ts';
 export { defaultCorePolicy } from './rules/controls/policies.ts';
 export { type Screening, type Verdict, verdicts } from './rules/controls/screening.ts';
 export {

@@ -190,6 +190,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     body: reason,
     leaves: ['user.second_factor_removed'],
   },
+  listNearLimits: { by: teller, path: '/limits/near', leaves: ['person.searched'] },
   showUserLimits: { by: teller, path: '/users/USER/limits', leaves: ['person.read'] },
   // Its conditions are those of the command; test/cli/member-erase.test.ts erases.
   eraseMember: { by: administrator, path: '/members/PERSON/erase', body: reason, leaves: [] },

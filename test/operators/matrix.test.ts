@@ -37,6 +37,7 @@ const matrix: Readonly<Record<string, string>> = {
   showCalendar: all,
   changeCalendar: administratorDone,
   showLimits: all,
+  listNearLimits: personal,
   showToday: all,
   followToday: all,
   searchAnything: personal,

@@ -241,3 +241,36 @@ test('an order that a person declined is decided, and counts against no limit, a
   const body = await preview(changedLimit({ maxAmount: '1100.00' }), { days: 1 });
   assert.deepEqual(linesOf(body), ['PASSES>PASSES 3 670.00', 'REVIEW>REVIEW 1 510.00']);
 });
+
+test('lists the members near a limit of the day or the month, the fullest first, and none of another institution', async () => {
+  const near = async (query: string, by = auditor) => {
+    const { status, body } = await by.get(`/limits/near${query}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body as {
+      limitKey: number;
+      subject: string;
+      used: string;
+      maxAmount: string;
+      remaining: string;
+    }[];
+  };
+  const rows = await near('?percent=20');
+  const own = (await auditor.get('/accounts/a-1002-checking/limits')).body as typeof rows;
+  const ofMembership = own.find(({ subject, limitKey }) => subject === 'CUSTOMER' && limitKey === 2);
+  assert.equal(ofMembership?.maxAmount, '2600.00');
+  assert.deepEqual(
+    rows.find(({ subject, limitKey }) => subject === 'CUSTOMER' && limitKey === 2),
+    ofMembership,
+    'the limit starts anew with the day',
+  );
+  const shares = rows.map(({ used, maxAmount }) => Number(used) / Number(maxAmount));
+  assert.deepEqual(
+    shares,
+    shares.toSorted((one, other) => other - one),
+  );
+  assert.deepEqual(await near(''), [], 'the default is 80 percent');
+  assert.deepEqual(await near('?percent=1', await operatorOf(service, 'Demo auditor', 'lakeside')), []);
+  assert.equal((await auditor.get('/limits/near?percent=0')).status, 400);
+  const { body } = await auditor.get('/audit?action=person.searched');
+  assert.ok(body.some(({ reason }: { reason: string }) => reason === 'limits'));
+});

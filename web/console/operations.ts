@@ -126,6 +126,18 @@ export interface ShownMember {
     readonly refreshedAt: string;
     readonly idleUntil: string;
   }[];
+  readonly consents: readonly Consent[];
+}
+
+export interface Consent {
+  readonly consentId: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly scopes: readonly string[];
+  readonly allAccounts: boolean;
+  readonly accountIds: readonly string[];
+  readonly grantedAt: string;
+  readonly expiresAt: string;
 }
 
 export interface Holding {
@@ -193,7 +205,8 @@ export interface BalanceHistory {
 export interface Limit {
   readonly limitKey: string;
   readonly subject: string;
-  readonly subjectId: string;
+  /** Null for the institution as a whole. */
+  readonly subjectId: string | null;
   readonly period: string;
   readonly transferType: string | null;
   readonly currency: string;
@@ -203,6 +216,31 @@ export interface Limit {
   readonly transfers: number;
   readonly maxCount: number | null;
   readonly resetsAt: string | null;
+}
+
+export interface Client {
+  readonly clientId: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly grants: readonly string[];
+  readonly scopes: readonly string[];
+  readonly secrets: number;
+  readonly kids: readonly string[];
+}
+
+export interface IdentityProvider {
+  readonly providerId: string;
+  readonly kind: string;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly active: boolean;
+}
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly state: string;
+  readonly createdAt: string;
+  readonly signsFrom: string;
 }
 
 export interface Operator {
@@ -244,6 +282,7 @@ export interface Today {
     readonly disabled: number;
     readonly failingSince: string | null;
   };
+  readonly core: { readonly heardAt: string | null; readonly oldestUndeliveredAt: string | null };
   readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };
 }
 

@@ -41,6 +41,20 @@ const screens: ReadonlyMap<string, LazyScreen> = new Map([
     ),
   ],
   [
+    'limits',
+    lazyScreen(
+      () => import('./screens/limits/limits.ts'),
+      ({ LimitsScreen }, { query }) => html`<${LimitsScreen} query=${query} />`,
+    ),
+  ],
+  [
+    'clients',
+    lazyScreen(
+      () => import('./screens/clients.ts'),
+      ({ ClientsScreen }) => html`<${ClientsScreen} />`,
+    ),
+  ],
+  [
     'ledger',
     lazyScreen(
       () => import('./screens/ledger/ledger.ts'),

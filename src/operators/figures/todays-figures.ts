@@ -50,6 +50,7 @@ export function todaysFigures(
         disabled: facts.webhooksDisabled,
         failingSince: facts.webhooksFailingSince,
       },
+      core: { heardAt: facts.coreHeardAt, oldestUndeliveredAt: facts.oldestUndeliveredAt },
       reconcile: { finishedAt: facts.reconciledAt, findings: facts.findings },
     };
   });

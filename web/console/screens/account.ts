@@ -12,7 +12,7 @@ import { PagedTable } from '../paged-table.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 import { BalanceChart } from './ledger/balance-chart.ts';
-import { Limits } from './limits.ts';
+import { Limits } from './limits/limits-of.ts';
 
 export function AccountScreen({ accountId }: { accountId: string }) {
   const { state, again } = useLoad(

@@ -6,12 +6,20 @@ import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
-import { Moment, momentOf } from '../moment.ts';
-import { act, type Holding, type Login, pathOf, read, type ShownMember } from '../operations.ts';
+import { Moment, momentColumn, momentOf } from '../moment.ts';
+import {
+  act,
+  type Consent,
+  type Holding,
+  type Login,
+  pathOf,
+  read,
+  type ShownMember,
+} from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 import { whyNotPay } from '../why-not-pay.ts';
-import { Limits } from './limits.ts';
+import { Limits } from './limits/limits-of.ts';
 
 export function MemberScreen({ personId }: { personId: string }) {
   const { state, again } = useLoad(
@@ -32,7 +40,8 @@ export function MemberScreen({ personId }: { personId: string }) {
         <${Access} login=${member.login} onDone=${done} />
         <${Accounts} accounts=${member.accounts} />
         ${member.login && html`<${Limits} path=${pathOf`/users/${member.login.userId}/limits`} />`}
-        <${Sessions} sessions=${member.sessions} />`}
+        <${Sessions} sessions=${member.sessions} />
+        <${Consents} consents=${member.consents} onDone=${done} />`}
     <//>
   <//>`;
 }
@@ -150,5 +159,42 @@ function Sessions({ sessions }: { sessions: ShownMember['sessions'] }) {
         <span class="second">since <${Moment} at=${one.startedAt} /></span><span></span>
       </li>`,
     )}</ul>
+  </section>`;
+}
+
+const consentColumns = (onDone: (words: string) => void): readonly Column<Consent>[] => [
+  { title: 'App', text: ({ clientName }) => clientName },
+  {
+    title: 'Reads',
+    text: ({ allAccounts, accountIds }) =>
+      allAccounts ? 'All accounts' : accountIds.join(', ') || 'No account',
+  },
+  { title: 'Scopes', text: ({ scopes }) => scopes.join(' ') },
+  momentColumn('Given', ({ grantedAt }) => grantedAt),
+  momentColumn('Until', ({ expiresAt }) => expiresAt),
+  ...(may('members:serve')
+    ? [
+        {
+          title: 'Acts',
+          text: () => '',
+          cell: ({ consentId, clientName }: Consent) =>
+            html`<${ActButton} onDone=${onDone} act=${{
+              verb: 'End the consent',
+              effect: `${clientName} reads nothing of this member any more.`,
+              run: async (reason: string) => {
+                await act(pathOf`/consents/${consentId}/end`, { reason });
+                return 'The consent has ended.';
+              },
+            }} />`,
+        },
+      ]
+    : []),
+];
+
+/** The apps and aggregators that the member lets in. */
+function Consents({ consents, onDone }: { consents: readonly Consent[]; onDone: (words: string) => void }) {
+  return html`<section class="card" aria-labelledby="consents">
+    <header><h2 id="consents">Consents</h2></header>
+    <${Table} caption="Consents" columns=${consentColumns(onDone)} rows=${consents} keyOf=${({ consentId }: Consent) => consentId} empty="The member lets no app in." />
   </section>`;
 }

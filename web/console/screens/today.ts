@@ -4,7 +4,7 @@ import { addressOf } from '../../common/router.ts';
 import { type Column, Table } from '../../common/table.ts';
 import { Amount, Badge, Empty, Loading, Notice } from '../../design/components.ts';
 import { type Children, html } from '../../design/html.ts';
-import { wordOf } from '../format.ts';
+import { durationOf, wordOf } from '../format.ts';
 import { liveFigures } from '../live.ts';
 import { Moment } from '../moment.ts';
 import { read, sentenceOf, type Today } from '../operations.ts';
@@ -49,7 +49,7 @@ function useAsking(): boolean {
 }
 
 function Tiles({ today }: { today: Today }) {
-  const { webhooks, reconcile, signIns } = today;
+  const { webhooks, reconcile, signIns, core } = today;
   const count = (rows: readonly { readonly transfers: number }[]) =>
     rows.reduce((sum, { transfers }) => sum + transfers, 0);
   const refused = signIns.find(({ outcome }) => outcome === 'refused')?.signIns ?? 0;
@@ -58,10 +58,13 @@ function Tiles({ today }: { today: Today }) {
   return html`<div class="tiles">
     <${Tile} title="Transfers" figure=${count(today.moved)} screen="transfers" query=${{ since: today.since }} right="members:read" />
     <${Tile} title="Waiting" figure=${count(today.waiting)} screen="review" right="members:read" />
-    <${Tile} title="Sign-ins" figure=${succeeded} screen="audit" query=${{ action: 'login', since: today.since }} right="audit:read">${refused} refused<//>
+    <${Tile} title="Sign-ins" figure=${succeeded} screen="audit" query=${{ action: 'login', since: today.since }} right="audit:read">${may('audit:read') ? html`<a href=${addressOf('audit', undefined, { action: 'login', outcome: 'refused', since: today.since })}>${refused} refused</a>` : `${refused} refused`}<//>
     <${Tile} title="Webhooks" figure=${webhooks.endpoints} screen="webhooks" right="institution:read">
       ${webhooks.disabled > 0 && html`<${Badge} kind="warn">${webhooks.disabled} disabled<//> `}
       ${webhooks.failingSince ? html`<${Badge} kind="bad">failing since <${Moment} at=${webhooks.failingSince} /><//>` : 'none is failing'}
+    <//>
+    <${Tile} title="Core" figure=${core.heardAt ? durationOf(Math.max(0, Date.parse(today.at) - Date.parse(core.heardAt))) : '–'} screen=${core.heardAt ? 'breaks' : undefined} right="institution:read">
+      ${core.heardAt ? 'since its last request' : 'has not connected'}${core.oldestUndeliveredAt && html` <${Badge} kind="warn">an order waits since <${Moment} at=${core.oldestUndeliveredAt} /><//>`}
     <//>
     <${Tile} title="Reconcile: findings" figure=${reconcile.findings ?? '–'}>
       ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'look into it' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
@@ -88,7 +91,8 @@ function Tile({ title, figure, screen, query = {}, right = '', children }: TileP
 }
 
 /** Two bars for each minute of the last hour: now, and behind it the same minute of yesterday. */
-function PerMinute({ today: { perMinute } }: { today: Today }) {
+function PerMinute({ today: { perMinute, at } }: { today: Today }) {
+  const anHourAgo = new Date(Date.parse(at) - 3_600_000).toISOString();
   const { lastHour, hourYesterday } = perMinute;
   const most = Math.max(1, ...[...lastHour, ...hourYesterday].map(({ transfers }) => transfers));
   const sum = (minutes: Today['perMinute']['lastHour']) =>
@@ -102,7 +106,7 @@ function PerMinute({ today: { perMinute } }: { today: Today }) {
     <header><h2 id="per-minute">Transfers per minute</h2></header>
     <div class="body">
       <svg class="minutes" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 240 40">${bars(hourYesterday, 'before', 4)}${bars(lastHour, 'now', 2)}</svg>
-      <p class="quiet">${sum(lastHour)} in the last hour, ${sum(hourYesterday)} in the same hour yesterday; at most ${most} in a minute</p>
+      <p class="quiet">${counted(sum(lastHour), { since: anHourAgo })} in the last hour, ${sum(hourYesterday)} in the same hour yesterday; at most ${most} in a minute</p>
     </div>
   </section>`;
 }
@@ -113,7 +117,7 @@ function Waiting({ today: { waiting } }: { today: Today }) {
     ${waiting.length === 0 && html`<${Empty}>No transfer waits.<//>`}
     <ul class="list">${waiting.map(
       (one) => html`<li class="row" key=${one.heldFor}>
-        <span class="first">${wordOf(one.heldFor)}</span><span>${one.transfers}</span>
+        <span class="first">${wordOf(one.heldFor)}</span><span>${may('members:read') ? html`<a href=${addressOf('review')}>${one.transfers}</a>` : one.transfers}</span>
         <span class="second">oldest <${Moment} at=${one.oldestAt} /></span><span class="second">next due <${Moment} at=${one.nextDueAt} /></span>
       </li>`,
     )}</ul>

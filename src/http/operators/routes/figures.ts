@@ -38,6 +38,7 @@ export const figureOperations: readonly OperatorOperation[] = [
       ),
       signIns: Type.Array(shape({ outcome: text, signIns: whole })),
       webhooks: shape({ endpoints: whole, disabled: whole, failingSince: orNull(moment) }),
+      core: shape({ heardAt: orNull(moment), oldestUndeliveredAt: orNull(moment) }),
       reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
     }),
     handle: async (deps, { institutionId }) => todaysFigures(deps, await institutionOf(deps, institutionId)),

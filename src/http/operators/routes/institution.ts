@@ -6,6 +6,7 @@ import {
   institutionDocument,
   institutionOf,
   limitDocument,
+  nearLimits,
   settingsDocument,
   showLimits,
 } from '../../../operators/index.ts';
@@ -150,6 +151,20 @@ export const institutionOperations: readonly OperatorOperation[] = [
       const now = deps.businessTime(institutionId, deps.clock());
       const shown = await showLimits(deps, institutionId, { of: { whole: true }, now, timeZone, origin });
       return shown?.map(limitDocument);
+    },
+  }),
+  operatorOperation({
+    operationId: 'listNearLimits',
+    method: 'GET',
+    path: '/limits/near',
+    right: 'members:read',
+    summary:
+      'The members, memberships and accounts that have used most of a limit in the present day or month, the fullest first. At most 200.',
+    query: Type.Object({ percent: bounded(1, 100) }),
+    response: Type.Array(anything),
+    async handle(deps, { institutionId, query: { percent = 80 }, origin }) {
+      const institution = await institutionOf(deps, institutionId);
+      return (await nearLimits(deps, institution, { percent, origin })).map(limitDocument);
     },
   }),
 ];

@@ -1,13 +1,13 @@
-import { useLoad } from '../../common/load.ts';
-import { type Column, Table } from '../../common/table.ts';
-import { Amount } from '../../design/components.ts';
-import { html } from '../../design/html.ts';
-import { wordOf } from '../format.ts';
-import { type Limit, read } from '../operations.ts';
-import { ask } from '../session.ts';
-import { Stateful } from '../shell.ts';
+import { useLoad } from '../../../common/load.ts';
+import { type Column, Table } from '../../../common/table.ts';
+import { Amount } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { wordOf } from '../../format.ts';
+import { type Limit, read } from '../../operations.ts';
+import { ask } from '../../session.ts';
+import { Stateful } from '../../shell.ts';
 
-const limitColumns: readonly Column<Limit>[] = [
+export const limitColumns: readonly Column<Limit>[] = [
   { title: 'Counts', text: ({ subject, subjectId }) => `${wordOf(subject)} ${subjectId}` },
   { title: 'Per', text: ({ period }) => wordOf(period) },
   { title: 'Type', text: ({ transferType }) => wordOf(transferType) || 'All' },
