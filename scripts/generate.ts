@@ -2,6 +2,7 @@
 // it writes nothing, and fails if one of them is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { settingsTable } from '../src/app/settings.ts';
+import { actsTable } from '../src/cli/acts.ts';
 import { generateOpenApi } from '../src/http/openapi/openapi.ts';
 import { generateOperatorsOpenApi, operationsTable } from '../src/http/operators/openapi.ts';
 import { asSuperuser, startCluster, templateName, templateRoles } from '../test/support/postgres.ts';
@@ -17,7 +18,10 @@ const files: [string, string][] = [
   ['client/src/tables.ts', clientTables(openApi as OpenApi)],
   ['schema.sql', await dumpMigrated()],
   ['docs/configuration.md', await withGenerated('docs/configuration.md', { settings: settingsTable() })],
-  ['docs/operators.md', await withGenerated('docs/operators.md', { operations: operationsTable() })],
+  [
+    'docs/operators.md',
+    await withGenerated('docs/operators.md', { acts: actsTable(), operations: operationsTable() }),
+  ],
   [
     'ARCHITECTURE.md',
     await withGenerated('ARCHITECTURE.md', {

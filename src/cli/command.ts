@@ -6,13 +6,13 @@ import { refuseOtherSecretKey } from '../app/start-checks.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
 import { type InstitutionId, systemClock } from '../storage/index.ts';
+import { actorOf } from './actor.ts';
+import { type ActOptions, rightOf } from './acts.ts';
 import { readNameForPeople } from './arguments.ts';
+import { CommandError } from './command-error.ts';
 import { systemOperator } from './operator.ts';
 
-/** A failed command. The message is one sentence for the person at the terminal. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-}
+export { CommandError };
 
 /** The status that shells report for a program that SIGPIPE ended. */
 const endedBySigpipe = 141;
@@ -78,15 +78,17 @@ export interface InstitutionOptions {
 export interface InstitutionRun {
   readonly context: AppContext;
   readonly auth: AppContext['auth'];
+  /** For an act of the table in acts.ts the signed-in operator, if the institution has operators. */
   readonly origin: CommandOrigin;
   readonly institution: Institution;
   readonly institutionId: InstitutionId;
 }
 
-/** Runs an operator's command for one institution. */
+/** Runs an operator's command for one institution: that of the option --institution, if nothing else names it. */
 export function withInstitution(
-  { institution: code }: InstitutionOptions,
+  command: Command,
   work: (run: InstitutionRun) => Promise<void>,
+  code = command.opts<InstitutionOptions>().institution,
 ): Promise<void> {
   return withContext(async (context, origin) => {
     const institution = await chooseInstitution(context, code);
@@ -95,8 +97,20 @@ export function withInstitution(
       throw new CommandError(
         `"${institution.code}" is not served by this cell: it is ${served}, and the other cell is "${otherCell}". Run the command there, or see docs/cells.md.`,
       );
-    await work({ context, auth: context.auth, origin, institution, institutionId });
+    const by = await originOf(command, { context, institution, origin });
+    await work({ context, auth: context.auth, origin: by, institution, institutionId });
   });
+}
+
+/** The person behind a command: whoever acts.ts asks for, or the system user. */
+export async function originOf(
+  command: Command,
+  run: Pick<InstitutionRun, 'context' | 'institution' | 'origin'>,
+): Promise<CommandOrigin> {
+  const right = rightOf(command);
+  if (right === undefined) return run.origin;
+  const { breakGlass } = command.opts<ActOptions>();
+  return actorOf(run.context, { ...run, right, breakGlass });
 }
 
 /** Gives a command the option --institution and its work, which gets the command's options and then its arguments. */
@@ -106,7 +120,7 @@ export function onInstitution<Options extends InstitutionOptions, Arguments exte
 ): Command {
   return command.option(...institutionOption).action((...given: unknown[]) => {
     const [options] = given.splice(-2) as [Options, Command];
-    return withInstitution(options, (run) => work(run, options, ...(given as unknown as Arguments)));
+    return withInstitution(command, (run) => work(run, options, ...(given as unknown as Arguments)));
   });
 }
 

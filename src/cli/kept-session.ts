@@ -1,7 +1,7 @@
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { CommandError } from './command.ts';
+import { CommandError } from './command-error.ts';
 
 /** The session that `sharedraft login` keeps for its system user. */
 export interface KeptSession {

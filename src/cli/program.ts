@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { programVersion } from '../shared/process/program-version.ts';
+import { offerBreakGlass } from './acts.ts';
 import { accountCommands } from './commands/account/index.ts';
 import { alertCommands } from './commands/alerts.ts';
 import { auditCommand } from './commands/audit/index.ts';
@@ -74,5 +75,6 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 reconcile or audit verify found r
   program.addCommand(backupCommand());
   program.addCommand(restoreCommand());
   program.addCommand(restoredCommand());
+  offerBreakGlass(program);
   return program;
 }

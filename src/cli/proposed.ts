@@ -5,6 +5,6 @@ export function proposed(
 ): string {
   return (
     `${act} is proposed by ${proposedBy}. Nothing has changed yet. ` +
-    `Another system user must run the same command before ${expiresAt.toISOString()}.`
+    `Another person must run the same command before ${expiresAt.toISOString()}.`
   );
 }

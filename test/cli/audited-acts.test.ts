@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { acts } from '../../src/cli/acts.ts';
 import { systemOperator } from '../../src/cli/operator.ts';
 import { sharedraft } from '../../src/cli/program.ts';
 import { type AuditAction, auditActions } from '../../src/events/index.ts';
@@ -210,6 +211,36 @@ function namesOf(command: Walked, above: readonly string[] = []): string[] {
 
 test('each command has a line in the table of audit entries', () => {
   assert.deepEqual(namesOf(sharedraft()).toSorted(), Object.keys(commands).toSorted());
+});
+
+test('each command that changes something asks who, or is work on the machine', () => {
+  const machine = [
+    ...[
+      'serve',
+      'migrate',
+      'backup',
+      'restore',
+      'restored',
+      'cell set',
+      'institution move',
+      'keys rotate',
+      'keys reseal',
+    ],
+    ...['import', 'core export', 'core acknowledge', 'reconcile', 'audit anchor'],
+    ...['institution create', 'demo clock', 'login'],
+  ];
+  const views = ['member find', 'member show', 'account show', 'limits show', 'transfer show', 'events tail'];
+  const readAudit = ['audit search', 'audit export'];
+  const changing = Object.keys(commands).filter((name) => commands[name] !== reads);
+  assert.deepEqual(
+    changing.filter((name) => !(name in acts)).toSorted(),
+    [...machine, ...views, ...readAudit].toSorted(),
+  );
+  assert.deepEqual(
+    Object.keys(acts).filter((name) => !changing.includes(name)),
+    [],
+    'a line without a command',
+  );
 });
 
 test('each operation except GET has a line in the table of audit entries, and no line has a missing operation', () => {

@@ -190,7 +190,7 @@ test('a change of the calendar waits for another system user under dual control'
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /The change of 2026-12-31 is proposed by .*Another system user must run the same command/,
+      /The change of 2026-12-31 is proposed by .*Another person must run the same command/,
     );
   }
   const named = await sharedraft(...change, '--as', 'Somebody Else');

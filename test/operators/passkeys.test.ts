@@ -39,7 +39,7 @@ async function invite(roles: string, institution = 'lakeside') {
     `person-${count}@bank.example`,
     '--roles',
     roles,
-    '--reason',
+    '--break-glass',
     'a test',
   ];
   const { code, stdout, stderr } = await sharedraft(
@@ -255,7 +255,7 @@ describe('an invitation', () => {
     const browser = new TestBrowser(service.address);
     const page = await enterCode('lakeside', invitation, browser);
     const credential = new Authenticator(issuer).create(optionsIn(page.text));
-    const reason = ['--reason', 'withdrawn', '--yes', '--institution', 'lakeside'];
+    const reason = ['--break-glass', 'withdrawn', '--yes', '--institution', 'lakeside'];
     assert.equal((await sharedraft('operator', 'suspend', operatorId, ...reason)).code, 1);
     assert.equal((await sharedraft('operator', 'end', operatorId, ...reason)).code, 0);
     const form = { request: page.request, credential, name: 'Laptop' };

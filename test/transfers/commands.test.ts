@@ -47,7 +47,7 @@ test('a pending transfer is listed, approved by two, and then final', async () =
   assert.match(first.stdout, /still waits/);
   const same = await signed('approve', 'cli-two', 'Ops One');
   assert.equal(same.code, 1);
-  assert.match(same.stderr, /Ops One has approved it already\. Another system user must/);
+  assert.match(same.stderr, /Ops One has approved it already\. Another person must/);
   assert.match((await run('pending', '--institution', 'harbor')).stdout, /approved by 1 of 2 \(Ops One\)/);
   const second = await signed('approve', 'cli-two', 'Ops Two');
   assert.equal(second.code, 0, second.stderr);

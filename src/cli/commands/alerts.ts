@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
-import type { AppContext } from '../../app/context.ts';
-import type { CommandOrigin } from '../../events/index.ts';
 import {
   configureMail,
   findMailSender,
@@ -14,9 +12,8 @@ import {
 } from '../../mail/index.ts';
 import { type RuleCount, showAlertState } from '../../operators/index.ts';
 import { Problem } from '../../shared/problem.ts';
-import type { InstitutionId } from '../../storage/index.ts';
 import { accepting, readNameForPeople } from '../arguments.ts';
-import { CommandError, chooseInstitution, institutionOption, say, withContext } from '../command.ts';
+import { CommandError, type InstitutionRun, institutionOption, say, withInstitution } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 import { jsonOption, type OutputOptions, sayEach, sayList } from '../output.ts';
 
@@ -28,17 +25,11 @@ interface Options {
   readonly institution?: string;
 }
 
-interface Act {
-  readonly context: AppContext;
-  readonly institutionId: InstitutionId;
-  readonly origin: CommandOrigin;
-}
-
-async function withInstitution({ institution }: Options, act: (at: Act) => Promise<void>): Promise<void> {
-  await withContext(async (context, origin) => {
-    const { institutionId } = await chooseInstitution(context, institution);
+/** CommandError for a problem. */
+async function onAlerts(command: Command, act: (run: InstitutionRun) => Promise<void>): Promise<void> {
+  await withInstitution(command, async (run) => {
     try {
-      await act({ context, institutionId, origin });
+      await act(run);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const [part] = error.errors ?? [];
@@ -52,8 +43,8 @@ function status(): Command {
     .description('show how far the alerts of an institution are, and its mail')
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((options: Options & OutputOptions) =>
-      withInstitution(options, async ({ context, institutionId }) => {
+    .action((options: Options & OutputOptions, command: Command) =>
+      onAlerts(command, async ({ context, institutionId }) => {
         const { alerts, mail: sent } = await showAlertState(context, institutionId);
         const { lagSeconds, position, members, rules: count, due, held } = alerts;
         const lag =
@@ -82,8 +73,8 @@ function rules(): Command {
     .description('count the alerts that members chose, by type and channel')
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((options: Options & OutputOptions) =>
-      withInstitution(options, async ({ context, institutionId }) => {
+    .action((options: Options & OutputOptions, command: Command) =>
+      onAlerts(command, async ({ context, institutionId }) => {
         const { rules: counts } = await showAlertState(context, institutionId);
         const columns = {
           type: ({ alertType }: RuleCount) => alertType,
@@ -113,8 +104,8 @@ function mail(): Command {
     .option('--from <address>', 'the address that members see', readAddress)
     .option('--reply-to <address>', 'where the responses of members go', readAddress)
     .option(...institutionOption)
-    .action(({ name, from, replyTo, ...options }: SenderOptions, command: Command) =>
-      withInstitution(options, async ({ context, institutionId, origin }) => {
+    .action(({ name, from, replyTo }: SenderOptions, command: Command) =>
+      onAlerts(command, async ({ context, institutionId, origin }) => {
         const before = await findMailSender(context, institutionId);
         if (name === undefined && from === undefined && replyTo === undefined) {
           if (before === undefined) return say('The institution sends no mail.');
@@ -137,9 +128,9 @@ function mailOff(): Command {
     .description('send no e-mail; messages that wait are given up')
     .addOption(yesOption())
     .option(...institutionOption)
-    .action(async (options: Options & ConfirmOptions) => {
+    .action(async (options: Options & ConfirmOptions, command: Command) => {
       await confirm('Members get no further alerts by e-mail, security alerts included.', options);
-      await withInstitution(options, async ({ context, institutionId, origin }) => {
+      await onAlerts(command, async ({ context, institutionId, origin }) => {
         if (!(await stopMail(context, institutionId, origin))) say('The institution sent no mail.');
       });
     });
@@ -171,8 +162,8 @@ function suppressed(): Command {
     .description('list the addresses that get no mail')
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((options: Options & OutputOptions) =>
-      withInstitution(options, async ({ context, institutionId }) => {
+    .action((options: Options & OutputOptions, command: Command) =>
+      onAlerts(command, async ({ context, institutionId }) => {
         const columns = {
           address: ({ address }: Suppression) => address,
           reason: ({ reason }: Suppression) => reason.toLowerCase(),
@@ -206,13 +197,15 @@ function lift(): Command {
 function onAddress(
   name: string,
   description: string,
-  act: (at: Act, address: string) => Promise<void>,
+  act: (run: InstitutionRun, address: string) => Promise<void>,
 ): Command {
   return new Command(name)
     .description(description)
     .argument('<address>', 'an e-mail address', readAddress)
     .option(...institutionOption)
-    .action((address: string, options: Options) => withInstitution(options, (at) => act(at, address)));
+    .action((address: string, _options: Options, command: Command) =>
+      onAlerts(command, (run) => act(run, address)),
+    );
 }
 
 const readAddress = accepting(isMailAddress, 'An e-mail address, like alerts@bank.example.');

@@ -218,7 +218,7 @@ function create(): Command {
       const { name = clientId, grants = ['client_credentials'] } = options;
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
-      await withInstitution(options, async (run) => {
+      await withInstitution(command, async (run) => {
         const { auth, institutionId, origin } = run;
         const rights = { ...changeOf(options), name, grants, scopes: chosen };
         await requireAddress(run, rights);
@@ -291,7 +291,7 @@ function set(): Command {
           `${clientId} is switched off: its tokens and those of its members end at once.`,
           options,
         );
-      await withInstitution(options, async (run) => {
+      await withInstitution(command, async (run) => {
         const { auth, institutionId, origin } = run;
         await requireAddress(run, change);
         const changing = changeClient(auth, institutionId, { clientId, change, origin });

@@ -22,7 +22,7 @@ import {
   type WebhookDeps,
 } from '../../webhooks/index.ts';
 import { matching, readNameForPeople } from '../arguments.ts';
-import { CommandError, chooseInstitution, institutionOption, say, withContext } from '../command.ts';
+import { CommandError, institutionOption, say, withInstitution } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 import { jsonOption, type OutputOptions, sayEach, sayOne } from '../output.ts';
 
@@ -38,11 +38,10 @@ interface Options {
 
 /** Runs an act of the operator on an institution's endpoints. CommandError for a problem. */
 async function withWebhooks(
-  { institution }: Options,
+  command: Command,
   act: (deps: WebhookDeps, caller: EndpointCaller) => Promise<void>,
 ): Promise<void> {
-  await withContext(async (context, origin) => {
-    const { institutionId } = await chooseInstitution(context, institution);
+  await withInstitution(command, async ({ context, institutionId, origin }) => {
     try {
       await act(context.webhooks, { institutionId, clientId: null, origin });
     } catch (error) {
@@ -62,8 +61,8 @@ function onEndpoint(
     .description(description)
     .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
     .option(...institutionOption)
-    .action((endpointId: string, options: Options) =>
-      withWebhooks(options, (deps, caller) => act(deps, caller, endpointId)),
+    .action((endpointId: string, _options: Options, command: Command) =>
+      withWebhooks(command, (deps, caller) => act(deps, caller, endpointId)),
     );
 }
 
@@ -72,8 +71,8 @@ function list(): Command {
     .description('list the endpoints of an institution with their health')
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((options: Options & OutputOptions) =>
-      withWebhooks(options, async (deps, caller) => {
+    .action((options: Options & OutputOptions, command: Command) =>
+      withWebhooks(command, async (deps, caller) => {
         const none = 'No client has an endpoint.';
         await sayEach(
           await listWebhooks(deps, caller),
@@ -90,8 +89,8 @@ function show(): Command {
     .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((endpointId: string, options: Options & OutputOptions) =>
-      withWebhooks(options, async (deps, caller) => {
+    .action((endpointId: string, options: Options & OutputOptions, command: Command) =>
+      withWebhooks(command, async (deps, caller) => {
         const endpoint = await getWebhook(deps, caller, endpointId);
         const page = { limit: shownAttempts, after: null };
         const listOf = async (state: 'WAITING' | 'PARKED') =>
@@ -150,8 +149,8 @@ function create(): Command {
       .description('register an address for the events of a client; prints its secret, once')
       .argument('<client-id>', 'the client that owns the endpoint')
       .argument('<url>', 'https, with a public address'),
-  ).action((clientId: string, url: string, options: SettingOptions) =>
-    withWebhooks(options, async (deps, caller) => {
+  ).action((clientId: string, url: string, options: SettingOptions, command: Command) =>
+    withWebhooks(command, async (deps, caller) => {
       const settings: EndpointSettings = {
         url,
         description: null,
@@ -182,7 +181,7 @@ function set(): Command {
       ...(options.url && { url: options.url }),
     };
     if (Object.keys(change).length === 0) command.error('error: name at least one option to change');
-    return withWebhooks(options, (deps, caller) => changeWebhook(deps, caller, { endpointId, change }));
+    return withWebhooks(command, (deps, caller) => changeWebhook(deps, caller, { endpointId, change }));
   });
 }
 
@@ -217,8 +216,8 @@ function rotate(): Command {
     .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
     .option('--overlap <hours>', 'hours for which the ones before stay valid', readHours, 24)
     .option(...institutionOption)
-    .action((endpointId: string, options: Options & { readonly overlap: number }) =>
-      withWebhooks(options, async (deps, caller) => {
+    .action((endpointId: string, options: Options & { readonly overlap: number }, command: Command) =>
+      withWebhooks(command, async (deps, caller) => {
         sayKeys(await rotateWebhookKeys(deps, caller, { endpointId, overlapHours: options.overlap }));
       }),
     );
@@ -254,7 +253,7 @@ function replay(): Command {
     .option(...institutionOption)
     .action((endpointId: string, options: ReplayOptions, command: Command) => {
       const wanted = replayOf(options) ?? command.error('error: name one of --from, --since and --parked');
-      return withWebhooks(options, async (deps, caller) => {
+      return withWebhooks(command, async (deps, caller) => {
         const { events } = await replayWebhook(deps, caller, { endpointId, replay: wanted });
         say(`${events} ${events === 1 ? 'event' : 'events'} will be sent again.`);
       });
@@ -273,12 +272,12 @@ function remove(): Command {
     .argument('<endpoint-id>', 'as `webhook list` shows it', readEndpointId)
     .addOption(yesOption())
     .option(...institutionOption)
-    .action(async (endpointId: string, options: Options & ConfirmOptions) => {
+    .action(async (endpointId: string, options: Options & ConfirmOptions, command: Command) => {
       await confirm(
         `The endpoint ${endpointId} gets no further event, and its secrets and its log are gone.`,
         options,
       );
-      await withWebhooks(options, (deps, caller) => deleteWebhook(deps, caller, endpointId));
+      await withWebhooks(command, (deps, caller) => deleteWebhook(deps, caller, endpointId));
     });
 }
 

@@ -34,8 +34,8 @@ function show(): Command {
     .option('--year <year>', 'default: the present one', wholeNumber(1975, 2999, 'From 1975 to 2999.'))
     .option(...institutionOption)
     .addOption(jsonOption())
-    .action((options: ShowOptions) =>
-      withInstitution(options, async (run) => {
+    .action((options: ShowOptions, command: Command) =>
+      withInstitution(command, async (run) => {
         const rows = await calendarOf(run.context, run.institution, options.year);
         await sayList(
           rows,
@@ -71,7 +71,7 @@ function add(): Command {
     .addOption(asOption())
     .action((day: LocalDate, options: ChangeOptions & { open?: true; closed?: true }, command: Command) => {
       if (!options.open && !options.closed) command.error('error: say whether the day is --open or --closed');
-      return withInstitution(options, (run) => change(run, options, { day, open: options.open === true }));
+      return withInstitution(command, (run) => change(run, options, { day, open: options.open === true }));
     });
 }
 
@@ -81,8 +81,8 @@ function remove(): Command {
     .argument('<day>', 'like 2026-12-24', readDay)
     .option(...institutionOption)
     .addOption(asOption())
-    .action((day: LocalDate, options: ChangeOptions) =>
-      withInstitution(options, (run) => change(run, options, { day, open: null })),
+    .action((day: LocalDate, options: ChangeOptions, command: Command) =>
+      withInstitution(command, (run) => change(run, options, { day, open: null })),
     );
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../institutions/index.ts';
 import { changeInstitution, institutionDocument, settingsDocument } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
+import type { ActOptions } from '../../acts.ts';
 import { readReason } from '../../arguments.ts';
 import { CommandError, type InstitutionRun, say, withContext, withInstitution } from '../../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
@@ -59,10 +60,8 @@ function show(): Command {
     .description('show an institution with its settings')
     .argument(...code)
     .addOption(jsonOption())
-    .action((institution: string | undefined, options: OutputOptions) =>
-      withInstitution({ ...(institution && { institution }) }, async (run) =>
-        sayInstitution(run.institution, options),
-      ),
+    .action((institution: string | undefined, options: OutputOptions, command: Command) =>
+      withInstitution(command, async (run) => sayInstitution(run.institution, options), institution),
     );
 }
 
@@ -98,7 +97,7 @@ const labels: Readonly<Record<string, string>> = {
   host: 'host',
 };
 
-interface ChangeOptions extends SettingOptions, OutputOptions, ConfirmOptions {
+interface ChangeOptions extends SettingOptions, OutputOptions, ConfirmOptions, ActOptions {
   readonly reason?: string;
 }
 
@@ -118,10 +117,12 @@ function settings(): Command {
       .option('--reason <text>', 'why, for the audit', readReason)
       .addOption(jsonOption()),
   ).action((institution: string | undefined, options: ChangeOptions, command: Command) => {
-    const { reason: statedReason, json, yes, ...given } = options;
+    const { reason: statedReason, breakGlass: _breakGlass, json, yes, ...given } = options;
     if (Object.keys(given).length === 0) command.error('error: name at least one setting to change');
-    return withInstitution({ ...(institution && { institution }) }, (run) =>
-      change(run, { given, statedReason, json, ...(yes && { yes }) }),
+    return withInstitution(
+      command,
+      (run) => change(run, { given, statedReason, json, ...(yes && { yes }) }),
+      institution,
     );
   });
 }

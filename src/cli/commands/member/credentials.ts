@@ -21,10 +21,10 @@ function setPasswordCommand(): Command {
     .description("set a member's password, read from standard input; ends a lock after wrong passwords")
     .argument(...user)
     .option(...institutionOption)
-    .action(async (name: string, options: InstitutionOptions) => {
-      if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
-      const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
-      await withInstitution(options, async ({ auth, institutionId, origin }) => {
+    .action(async (name: string, _options: InstitutionOptions, command: Command) => {
+      await withInstitution(command, async ({ auth, institutionId, origin }) => {
+        if (process.stdin.isTTY) process.stderr.write('New password, then Ctrl-D: ');
+        const password = (await readAll(process.stdin)).replace(/\r?\n$/, '');
         if (!(await setPassword(auth, institutionId, { name, password, origin }))) throw noSuchUser();
         say('The password is set.');
       });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { openDesk } from '../../../app/context.ts';
 import { hasTransferRules, readTransferRules } from '../../../app/transfer-rules.ts';
-import { type CommandOrigin, nameOf } from '../../../events/index.ts';
+import { nameOf } from '../../../events/index.ts';
 import { type WaitingAct, waitingActs } from '../../../operators/index.ts';
 import { isPublicId } from '../../../shared/public-id.ts';
 import {
@@ -24,12 +24,11 @@ import {
   say,
 } from '../../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../../confirm.ts';
-import { breakGlassOption, type DeciderOptions, deciderOf } from '../../decider.ts';
 import { jsonOption, type OutputOptions, sayList } from '../../output.ts';
 import { proposed } from '../../proposed.ts';
 import { transferShow } from './transfer-show.ts';
 
-interface Signed extends InstitutionOptions, ConfirmOptions, DeciderOptions {
+interface Signed extends InstitutionOptions, ConfirmOptions {
   readonly as?: string;
   readonly reason?: string;
 }
@@ -170,7 +169,7 @@ function review(kind: keyof typeof reviews): Command {
         return say(`${transferId} still waits, for a second approval or for its processing time.`);
       case 'approved_before':
         throw new CommandError(
-          `${nameOf(origin.operator)} has approved it already. Another system user must approve it.`,
+          `${nameOf(origin.operator)} has approved it already. Another person must approve it.`,
         );
       case 'with_core':
         throw new CommandError(
@@ -190,7 +189,7 @@ function tell({ status, failureCode }: Transfer): string {
 function onDesk<Options extends Signed>(
   command: Command,
   work: (
-    run: InstitutionRun & { readonly desk: TransferDesk; readonly origin: CommandOrigin },
+    run: InstitutionRun & { readonly desk: TransferDesk },
     transferId: string,
     options: Options,
   ) => Promise<void>,
@@ -198,12 +197,9 @@ function onDesk<Options extends Signed>(
   command
     .argument('<id>', 'the transfer’s id')
     .option('--reason <text>', 'why, for the audit', readReason)
-    .addOption(asOption())
-    .addOption(breakGlassOption());
+    .addOption(asOption());
   return onInstitution(command, async (run, options: Options, transferId: string) => {
-    if (options.reason !== undefined && options.breakGlass !== undefined)
-      throw new CommandError('Give the reason once: --break-glass has it.');
-    const origin = actingAs(await deciderOf(run, options), run.institution, options.as);
+    const origin = actingAs(run.origin, run.institution, options.as);
     const { desk, close } = openDesk(run.context);
     try {
       await work({ ...run, origin, desk }, transferId, options);
