@@ -79,14 +79,18 @@ export const roles: readonly Role[] = [
     name: 'Demo administrator',
     links: [...common, 'Audit'],
     refused: aboutMembers,
-    acts: { operators: ['Suspend'], clients: ['New secret', 'Switch off'] },
+    acts: {
+      operators: ['Change roles', 'End', 'Invite an operator', 'Suspend'],
+      clients: ['New secret', 'Switch off'],
+    },
   },
 ];
 const everyAct = new Set([
   ...['Lock', 'Unlock', 'Activate', 'Deactivate', 'New activation code', 'End sessions', 'Freeze', 'Close'],
   ...['End the restriction', 'Approve', 'Decline', 'Reverse', 'Note', 'Let go', 'Take over', 'Adjust'],
   ...['Switch on', 'Switch off', 'New secret', 'End the older secret', 'End the consent'],
-  ...['Suspend', 'Resume', 'Pause', 'Send again', 'Replay the last day', 'Replay the parked'],
+  ...['Invite an operator', 'Change roles', 'New code', 'Suspend', 'Resume', 'End'],
+  ...['Pause', 'Send again', 'Replay the last day', 'Replay the parked'],
 ]);
 
 /** At 200 % zoom a window of 1,280 pixels has 640; 320 are WCAG 1.4.10's. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, Notice, Submit, TextField } from '../design/components.ts';
-import { html } from '../design/html.ts';
+import { type Children, html } from '../design/html.ts';
 import { sentenceOf } from './operations.ts';
 import { ask } from './session.ts';
 
@@ -9,6 +9,8 @@ export interface Act<Result> {
   readonly verb: string;
   /** A sentence about the effect. */
   readonly effect: string;
+  /** Returns the id of the field that is wrong, if the act has fields of its own. */
+  readonly check?: () => string | undefined;
   readonly run: (reason: string) => Promise<Result>;
 }
 
@@ -16,10 +18,12 @@ interface ActDialogProps<Result> {
   readonly act: Act<Result>;
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
+  /** The fields of the act, above the reason. */
+  readonly children?: Children;
 }
 
 /** Asks for the reason that the audit keeps. The browser keeps the focus inside, and gives it back at the end. */
-export function ActDialog<Result>({ act, onDone, onClose }: ActDialogProps<Result>) {
+export function ActDialog<Result>({ act, onDone, onClose, children }: ActDialogProps<Result>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
   const [fault, setFault] = useState<string>();
@@ -28,9 +32,11 @@ export function ActDialog<Result>({ act, onDone, onClose }: ActDialogProps<Resul
   useEffect(() => dialog.current?.showModal(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (reason.trim() === '') {
-      setFault('Write the reason. The audit keeps it.');
-      document.getElementById('reason')?.focus();
+    const isMissing = reason.trim() === '';
+    setFault(isMissing ? 'Write the reason. The audit keeps it.' : undefined);
+    const wrong = act.check?.() ?? (isMissing ? 'reason' : undefined);
+    if (wrong !== undefined) {
+      document.getElementById(wrong)?.focus();
       return;
     }
     setBusy(true);
@@ -49,6 +55,7 @@ export function ActDialog<Result>({ act, onDone, onClose }: ActDialogProps<Resul
       <h2 id="act">${act.verb}</h2>
       <p>${act.effect}</p>
       ${failure && html`<${Notice} kind="bad" title=${failure} />`}
+      ${children}
       <${TextField} id="reason" label="Reason" value=${reason} onValue=${setReason} maxLength=${256} fault=${fault} />
       <div class="actions">
         <${Submit} isBusy=${busy}>${busy ? 'Sending …' : act.verb}<//>

@@ -12,7 +12,12 @@ export interface Session {
   /** Until the session ends without use, and in any case. */
   readonly idleInSeconds: number;
   readonly expiresInSeconds: number;
-  readonly institution: { readonly name: string; readonly currency: string; readonly timeZone: string };
+  readonly institution: {
+    readonly code: string;
+    readonly name: string;
+    readonly currency: string;
+    readonly timeZone: string;
+  };
 }
 
 export interface WaitingTransfer {
@@ -246,10 +251,18 @@ export interface SigningKey {
 export interface Operator {
   readonly operatorId: string;
   readonly name: string;
+  readonly email: string | null;
   readonly roles: readonly string[];
   readonly status: string;
   readonly source: string;
   readonly createdAt: string;
+}
+
+/** The code is shown once. */
+export interface Invitation {
+  readonly operator: Operator;
+  readonly code: string;
+  readonly expiresAt: string;
 }
 
 interface Minute {
