@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { codeOf, stepAt } from '../../src/auth/second-factor/totp.ts';
 import { standardAlphabet } from '../../src/shared/text/base32.ts';
+import { addAuthenticator } from './authenticator.ts';
 import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
 import { startDemo } from './service.ts';
 
@@ -18,22 +19,6 @@ function report(subject: string, found: readonly string[]): void {
   process.stdout.write(`${found.length === 0 ? 'ok  ' : 'FAIL'} ${subject}\n`);
   for (const one of found) process.stdout.write(`     ${one}\n`);
   failures.push(...found);
-}
-
-/** An authenticator of the browser itself: its member is present and verified at once. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
 }
 
 async function signInByPassword(page: Page): Promise<void> {

@@ -2,3 +2,4 @@
 await import('./walk-app.ts');
 await import('./walk-console.ts');
 await import('./walk-sign-in.ts');
+await import('./walk-operators.ts');
