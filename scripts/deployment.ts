@@ -1,14 +1,14 @@
-// Checks ops/container, ops/systemd and ops/kubernetes.
+// Checks ops/container, ops/systemd, ops/kubernetes and ops/haproxy.
 //
 //   node scripts/deployment.ts          linters, as far as their programs are found: hadolint, kubernetes-validate (both from PyPI),
-//                                       kubectl or kustomize, systemd-analyze
+//                                       kubectl or kustomize, systemd-analyze, haproxy with openssl
 //   node scripts/deployment.ts --try    and: makes the content of the image in a temporary folder (needs the npm registry), sums it up, and
 //                                       serves from it, read-only, as another user if root runs this, without npm on the PATH
 //
 // Prints a line for each step, `skip:` for one whose program is missing.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -35,8 +35,47 @@ lint('unit', {
   program: 'systemd-analyze',
   parameters: ['security', '--offline=yes', `--threshold=${mostExposure}`, 'ops/systemd/sharedraft.service'],
 });
+lintProxies();
 if (process.argv.includes('--try')) await tryImage();
 process.exit(failed ? 1 : 0);
+
+/** With a certificate and a map at other places than /etc/haproxy, and as this user. */
+function lintProxies(): void {
+  const program = isInstalled('haproxy') ? 'haproxy' : '/usr/sbin/haproxy';
+  if (![program, 'openssl'].every(isInstalled)) {
+    say('skip', 'proxies', 'haproxy or openssl is missing');
+    return;
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'sharedraft-haproxy-'));
+  try {
+    const pem = path.join(folder, 'bank.pem');
+    spawnSync('openssl', [
+      ...[
+        'req',
+        '-x509',
+        '-nodes',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-subj',
+        '/CN=bank.example',
+      ],
+      ...['-keyout', `${pem}.key`, '-out', pem],
+    ]);
+    for (const name of ['haproxy.cfg', 'cells.cfg']) {
+      const text = readFileSync(`ops/haproxy/${name}`, 'utf8')
+        .replace(/^ {2}(?:user|group) haproxy\n/gm, '')
+        .replaceAll('/etc/haproxy/bank.pem', pem)
+        .replaceAll('/etc/haproxy/cells.map', path.resolve('ops/haproxy/cells.map'));
+      const file = path.join(folder, name);
+      writeFileSync(file, text);
+      lint(name, { program, parameters: ['-c', '-f', file] });
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 function say(verdict: 'ok' | 'FAIL' | 'skip', step: string, more = ''): void {
   if (verdict === 'skip') process.stdout.write(`skip: ${step}: ${more}\n`);

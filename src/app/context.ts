@@ -16,6 +16,7 @@ import {
   tooManyLogins,
   UsedProofs,
 } from '../auth/index.ts';
+import type { CellDirectory } from '../cell-directory/index.ts';
 import { ConnectionStates, CoreWatch } from '../core-connection/index.ts';
 import {
   borrowEmbeddedPostgres,
@@ -70,6 +71,7 @@ import {
   transferLanes,
 } from '../transfers/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
+import { claimsIn, DirectoryState, openDirectory } from './cells/open-directory.ts';
 import type { Config, Secrets } from './config.ts';
 import { openMail } from './mail-services.ts';
 import { keyEncryptionKey } from './secret-key.ts';
@@ -95,6 +97,9 @@ export interface AppContext extends ServiceConnection {
   readonly sandboxClocks: SandboxClocks;
   /** Knows the institutions that have moved or are moving. */
   readonly served: Served;
+  /** The directory of the cells; undefined for a service that knows no other cell. */
+  readonly directory: CellDirectory | undefined;
+  readonly directoryState: DirectoryState;
   readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
@@ -160,6 +165,9 @@ export async function openAppContext(
       clock,
       onError: (error) => log('audit_not_written', { error }),
     });
+    const directory = await database.directory((db) =>
+      openDirectory(config, { db, clock, origin, onIdleError }),
+    );
     const watch = new ChangeWatch(changes);
     const memory = new ValidatedMemory({
       ask: (known) => watch.ask(known),
@@ -179,6 +187,8 @@ export async function openAppContext(
       clock,
       sandboxClocks,
       served,
+      directory,
+      directoryState: new DirectoryState(),
       businessTime,
       postingKeys: new PostingKeys(database),
       corePatience: {
@@ -193,6 +203,7 @@ export async function openAppContext(
         vault,
         keys,
         clientDirectory: new ClientDirectory(database),
+        claims: directory && claimsIn(directory, database),
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         proofNonces: new ProofNonces(vault, clock),
@@ -238,6 +249,7 @@ export async function openAppContext(
         await audit.close();
         await changes.close();
         mail.close();
+        await directory?.close();
         await database.close();
         await postgres?.stop();
       },
@@ -337,8 +349,13 @@ export function openDeliveries(
   return new Database({ ...shared, maxConnections: 2 });
 }
 
-/** Migrates and closes, for an owner that does not serve. DatabaseStartError. */
+/** Migrates this database, and the directory of the cells if it is set, for an owner that does not serve. DatabaseStartError. */
 export async function migrateDatabase(config: Config): Promise<void> {
+  const { directoryDatabaseUrl, migrationDirectoryDatabaseUrl: owner = directoryDatabaseUrl } = config;
+  if (owner !== undefined) {
+    if (!config.allowUnverifiedDatabase) refuseUnverifiedUrl(owner, 'MIGRATION_DIRECTORY_DATABASE_URL');
+    await migrate(owner, { schema: 'directory' });
+  }
   const postgres =
     config.databaseUrl === undefined ? await startEmbedded(config, 'borrow', () => {}) : undefined;
   try {

@@ -70,6 +70,25 @@ export function measureService(context: AppContext, desk: OpenDesk): ServiceMetr
     },
     () => (commits.isDelayed ? 1 : 0),
   );
+  if (context.directory !== undefined) {
+    const { directoryState: state } = context;
+    registry.gauge(
+      {
+        name: 'sharedraft_directory_conflicts',
+        help: 'Names that this cell and the directory of the cells know in two ways.',
+        together: 'max',
+      },
+      () => state.conflicts.length,
+    );
+    registry.gauge(
+      {
+        name: 'sharedraft_directory_unpublished',
+        help: '1 while this cell cannot be compared with the directory of the cells.',
+        together: 'max',
+      },
+      () => (state.isReached ? 0 : 1),
+    );
+  }
   return {
     registry,
     read: () => registry.read(),

@@ -84,6 +84,7 @@ import { startWebhookSender } from '../webhooks/index.ts';
 import { alertServicesOf } from './alert-services.ts';
 import { startMaintenance } from './background/maintenance.ts';
 import { startSweeping } from './background/sweeper.ts';
+import { publishAtStart, startPublishing } from './cells/publishing.ts';
 import type { Config, Secrets } from './config.ts';
 import {
   type AppContext,
@@ -156,6 +157,7 @@ export async function startService(
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);
     await refusePublicDemo(config, context);
+    await publishAtStart(context, options.log);
     let stopping = false;
     const server = await createServer(
       servicesOf(context, {
@@ -187,6 +189,7 @@ export async function startService(
         );
     };
     const stopMaintenance = startMaintenance(context, options.log);
+    const publishing = startPublishing(context, options.log);
     const sweeper = startSweeping(context, desk, options.log);
     const deliveries = openDeliveries(context, options.log);
     const sender = startWebhookSender({
@@ -220,7 +223,10 @@ export async function startService(
       live.close();
       await scrapes?.close();
       metrics?.stop();
-      const swept = Promise.all([sweeper.stop(), sender.stop(), alerts.stop(), logouts.stop()]);
+      const swept = Promise.all([
+        ...[sweeper.stop(), sender.stop(), alerts.stop(), logouts.stop()],
+        publishing.stop(),
+      ]);
       const graceMillis = config.shutdownGraceSeconds * 1000;
       const patience = setTimeout(() => server.server.closeAllConnections(), graceMillis);
       await server.close();

@@ -54,6 +54,16 @@ const settings = {
     '',
     "For `institution move`: the other cell's database, with a login that may replicate and sees every row ([cells](cells.md)).",
   ),
+  directoryDatabaseUrl: postgresUrl(
+    'DIRECTORY_DATABASE_URL',
+    '',
+    'The [directory of the cells](cells.md#directory), with the login of a service. Without it the service knows no other cell.',
+  ),
+  migrationDirectoryDatabaseUrl: postgresUrl(
+    'MIGRATION_DIRECTORY_DATABASE_URL',
+    '`DIRECTORY_DATABASE_URL`',
+    'For `sharedraft migrate`: the login that owns the directory.',
+  ),
   databasePasswordFile: file(
     'DATABASE_PASSWORD_FILE',
     'File with the password of the login in `DATABASE_URL`, read for each new connection: replace it without a restart.',

@@ -34,6 +34,7 @@ export {
   IdPrefixTakenError,
   type ListedClient,
   type RegistrationRefusals,
+  selectAllClientIds,
 } from './clients/client-queries.ts';
 export {
   addClientKey,
@@ -62,7 +63,7 @@ export { changePassword } from './credentials/change-password.ts';
 export { createLogin, endSessions, setPassword, setStanding } from './credentials/credentials.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
-export type { AuthDeps } from './deps.ts';
+export type { AuthDeps, NameClaims } from './deps.ts';
 export { ProofNonces } from './dpop/nonces.ts';
 export { type ProofOfRequest, proofAlgorithms } from './dpop/proof.ts';
 export { UsedProofs } from './dpop/used-proofs.ts';
@@ -112,7 +113,7 @@ export {
   providerKinds,
 } from './providers/provider.ts';
 export { Providers } from './providers/providers.ts';
-export { isIssuerOfProvider } from './providers/queries.ts';
+export { isIssuerOfProvider, selectAllIssuers } from './providers/queries.ts';
 export { addProvider, changeProvider, listProviders, removeProvider } from './providers/registry.ts';
 export { deleteExpiredAssertions } from './providers/replay-cache.ts';
 export { ResourceTokens } from './providers/resource-tokens.ts';

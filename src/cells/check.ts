@@ -1,4 +1,5 @@
 import { opensSigningKeys, openVault } from '../auth/index.ts';
+import type { CellDirectory } from '../cell-directory/index.ts';
 import {
   type Cell,
   findCell,
@@ -144,6 +145,31 @@ async function requireFreeNames(source: Side, target: Side, { institutionId }: I
     if (taken.length > 0)
       refuse(`Another institution of the target has: ${taken.map((row) => row.name).join(', ')} (${table}).`);
   }
+}
+
+/**
+ * Throws MoveRefusedError unless the directory, if there is one, can send the institution's requests to the target. It is asked before the
+ * institution closes, so that one that is away lengthens no pause.
+ */
+export async function requireListed({
+  directory,
+  institution: { institutionId, code },
+  cells: { source, target },
+}: {
+  readonly directory?: CellDirectory | undefined;
+  readonly institution: Institution;
+  readonly cells: Cells;
+}): Promise<void> {
+  if (directory === undefined) return;
+  const listed = (await directory.listCells()).find(({ name }) => name === target.name);
+  if (listed === undefined)
+    refuse(`The directory does not have the cell "${target.name}". Run "sharedraft cell set" there.`);
+  if (listed.state === 'out') refuse(`The cell "${target.name}" is out, as the directory says.`);
+  const place = await directory.find({ kind: 'institution', institutionId });
+  if (place !== undefined && place.cell !== source.name)
+    refuse(
+      `The directory says that the cell "${place.cell}" serves "${code}". Run "sharedraft cell publish --take ${code}" here if that is wrong.`,
+    );
 }
 
 export function refuse(sentence: string): never {

@@ -13,5 +13,6 @@ export {
   moveSteps,
   undoMove,
 } from './move.ts';
+export { describeSettings, readPublication } from './publish.ts';
 export { setCell, type WantedCell } from './set-cell.ts';
 export { openSide, type Side } from './side.ts';

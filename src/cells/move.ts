@@ -1,4 +1,5 @@
 import { insertCellKey, longestTokenSeconds, selectKeysOfInstitution } from '../auth/index.ts';
+import type { CellDirectory } from '../cell-directory/index.ts';
 import { appendAudit, type CommandOrigin, insertEpochOfMove, wholeService } from '../events/index.ts';
 import {
   copyInstitution,
@@ -9,8 +10,17 @@ import {
   openArrived,
   updateServed,
 } from '../institutions/index.ts';
+import { Problem } from '../shared/problem.ts';
 import type { Clock } from '../storage/index.ts';
-import { type Cells, findCells, refuse, requireFit, requireRights, type Secrets } from './check.ts';
+import {
+  type Cells,
+  findCells,
+  refuse,
+  requireFit,
+  requireListed,
+  requireRights,
+  type Secrets,
+} from './check.ts';
 import { compareSides } from './compare.ts';
 import { buildFence, closeFence } from './fence.ts';
 import { continueKeys } from './key-numbers.ts';
@@ -29,7 +39,7 @@ import { listTables, type MovedTable, thatMove } from './tables.ts';
 
 /*
  * The move of an institution from one cell to another. Its steps are stored nowhere else than in the state of the institution in both
- * databases, the publication and the subscription; so a move that was interrupted at any point is repeated, or undone.
+ * databases, its place in the directory, the publication and the subscription; so a move that was interrupted at any point is repeated, or undone.
  *
  * The institution is served by one cell at most: the source lets go in one transaction before the target opens it in another.
  */
@@ -44,6 +54,7 @@ export const moveSteps = [
   'follow',
   'compare',
   'let_go',
+  'switch',
   'open',
   'tidy',
 ] as const;
@@ -52,6 +63,8 @@ export type MoveStep = (typeof moveSteps)[number];
 export interface MoveDeps {
   readonly source: Side;
   readonly target: Side;
+  /** The directory of the cells, if they have one. */
+  readonly directory?: CellDirectory | undefined;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly origin: CommandOrigin;
@@ -88,6 +101,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
     const { institutionId } = institution;
     const there = await findInstitution(target.db, institutionId);
     if (institution.served === 'left' && there?.served === 'here') {
+      await switchDirectory(move);
       await tidy(move);
       return { pauseMillis: undefined, rows: 0n };
     }
@@ -98,6 +112,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
     if (institution.otherCell !== null && institution.otherCell !== to)
       refuse(`"${code}" is on its way to the cell "${institution.otherCell}". Undo that move first.`);
     await requireFit(source, target, move);
+    if (institution.served !== 'left') await requireListed(move);
     if (institution.served !== 'here' && there?.served !== 'arriving')
       refuse(
         `The cell "${to}" does not know that "${code}" arrives. It may have been restored from a backup: undo the move here.`,
@@ -176,10 +191,27 @@ async function close(move: Move, closedAt: number): Promise<bigint> {
   return rows;
 }
 
+/**
+ * From here on requests find the target, which answers that the institution is moving. The source has let go, and a name in the directory
+ * opens nothing, so still no two cells serve. Idempotent.
+ */
+async function switchDirectory({ directory, institution, cells, onStep }: Move): Promise<void> {
+  if (directory === undefined) return;
+  await onStep?.('switch');
+  await directory.place(institution, { from: cells.source.name, to: cells.target.name }).catch((cause) => {
+    if (!(cause instanceof Problem)) throw cause;
+    throw new Error(
+      `"${institution.code}" has left this cell, and the directory cannot be switched: ${cause.detail} Repeat the command, or undo it.`,
+      { cause },
+    );
+  });
+}
+
 /** Opens the institution at the target: in one transaction, with all that could not be copied ahead. */
 async function open(move: Move): Promise<void> {
   const { source, target, institution, onStep, clock } = move;
   const { institutionId } = institution;
+  await switchDirectory(move);
   await onStep?.('open');
   const copied = await copyInstitution(source.db, institutionId);
   const now = clock();
@@ -259,6 +291,9 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
       refuse(`"${code}" was opened at the cell "${institution.otherCell}". Move it back from there.`);
     if (institution.served === 'arriving' || institution.served === 'gone')
       refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
+    // The directory changes behind `let_go` only. An undo before that goes on without it.
+    if (institution.served === 'left')
+      await move.directory?.place(institution, { from: move.cells.target.name, to: move.cells.source.name });
     // The source first: it ends the pause, and a move that is repeated from here still fits.
     await inTransaction(source.db, async () => {
       if (institution.served !== 'here')

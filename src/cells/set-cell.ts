@@ -7,6 +7,13 @@ import { inTransaction, of, run, type Side } from './side.ts';
 
 export type WantedCell = Pick<Cell, 'name' | 'firstNumber' | 'lastNumber'>;
 
+interface SetCellDeps {
+  readonly clock: Clock;
+  readonly origin: CommandOrigin;
+  /** Enters the cell in the directory. It runs before the commit: a cell that the directory refuses is not set. */
+  readonly register?: ((cell: WantedCell) => Promise<void>) | undefined;
+}
+
 /**
  * Makes the database a cell, or changes its name or numbers. New institutions get numbers of the cell. Those that were created here must
  * have such numbers, and those that came from another cell must not. Throws MoveRefusedError.
@@ -14,7 +21,7 @@ export type WantedCell = Pick<Cell, 'name' | 'firstNumber' | 'lastNumber'>;
 export async function setCell(
   side: Side,
   wanted: WantedCell,
-  { clock, origin }: { readonly clock: Clock; readonly origin: CommandOrigin },
+  { clock, origin, register }: SetCellDeps,
 ): Promise<void> {
   const { name, firstNumber, lastNumber } = wanted;
   await inTransaction(side.db, async () => {
@@ -58,5 +65,6 @@ export async function setCell(
       },
       clock(),
     );
+    await register?.(wanted);
   });
 }

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { openDirectory } from '../app/cells/open-directory.ts';
 import { loadConfig, readEnvironment } from '../app/config.ts';
-import { openAppContext } from '../app/context.ts';
+import { type AppContext, openAppContext } from '../app/context.ts';
 import { keyEncryptionKey } from '../app/secret-key.ts';
 import { refuseOtherSecretKey } from '../app/start-checks.ts';
-import { type MoveDeps, MoveRefusedError, openSide, type Side } from '../cells/index.ts';
+import { type CellDirectory, DirectoryRefusedError } from '../cell-directory/index.ts';
+import { describeSettings, type MoveDeps, MoveRefusedError, openSide, type Side } from '../cells/index.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { refuseUnverifiedUrl, systemClock } from '../storage/index.ts';
-import { CommandError } from './command.ts';
+import { CommandError, withContext } from './command.ts';
 import { systemOperator } from './operator.ts';
 
 /** Connections of the commands of cells: the owner's login of this database, and that of the other cell. */
-export interface CellRun extends Pick<MoveDeps, 'clock' | 'origin' | 'secrets'> {
+export interface CellRun extends Pick<MoveDeps, 'clock' | 'origin' | 'secrets' | 'directory'> {
   readonly own: Side;
+  /** What this cell has in common with those of its directory. */
+  readonly common: Awaited<ReturnType<typeof describeSettings>>;
   /** Throws CommandError without CELL_DATABASE_URL. */
   other(): Promise<Side>;
 }
@@ -30,8 +34,10 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
     operator: systemOperator(config),
   };
   const context = await openAppContext(config, secrets, 'borrow', () => {}, systemClock, origin);
+  let common: CellRun['common'];
   try {
     await refuseOtherSecretKey(context);
+    common = await describeSettings({ publicUrl: config.publicUrl, vault: context.auth.vault });
   } finally {
     await context.close();
   }
@@ -42,9 +48,14 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
     open.push(side);
     return side;
   };
+  let directory: CellDirectory | undefined;
   try {
+    const own = await openOne(migrationDatabaseUrl);
+    directory = await openDirectory(config, { db: own.db, clock: systemClock, origin });
     await work({
-      own: await openOne(migrationDatabaseUrl),
+      own,
+      common,
+      directory,
       other: async () => {
         if (cellDatabaseUrl === undefined)
           throw new CommandError(
@@ -58,8 +69,26 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
       secrets: { current, other: secrets.otherKey },
     });
   } catch (error) {
-    throw error instanceof MoveRefusedError ? new CommandError(error.message) : error;
+    throw asCommandError(error);
   } finally {
+    await directory?.close();
     for (const side of open) await side.close();
   }
+}
+
+/** Commands that work on the directory alone, beside this cell. Throws CommandError without DIRECTORY_DATABASE_URL. */
+export async function withDirectory(
+  work: (context: AppContext, directory: CellDirectory) => Promise<void>,
+): Promise<void> {
+  await withContext(async (context) => {
+    if (context.directory === undefined) throw new CommandError('Set DIRECTORY_DATABASE_URL: docs/cells.md.');
+    await work(context, context.directory).catch((error) => {
+      throw asCommandError(error);
+    });
+  });
+}
+
+function asCommandError(error: unknown): unknown {
+  const isRefusal = error instanceof MoveRefusedError || error instanceof DirectoryRefusedError;
+  return isRefusal ? new CommandError(error.message) : error;
 }

@@ -5,7 +5,7 @@ import { accountCommands } from './commands/account/index.ts';
 import { alertCommands } from './commands/alerts.ts';
 import { auditCommand } from './commands/audit/index.ts';
 import { backupCommand } from './commands/backup.ts';
-import { cellCommands } from './commands/cell.ts';
+import { cellCommands } from './commands/cell/index.ts';
 import { clientCommands } from './commands/client.ts';
 import { coreCommands } from './commands/core/index.ts';
 import { demoCommands } from './commands/demo/demo.ts';

@@ -5,6 +5,7 @@ import type { InstitutionId } from './statement.ts';
 /** PostgreSQL's error codes that the service handles (appendix A of its manual). */
 export const sqlState = {
   uniqueViolation: '23505',
+  exclusionViolation: '23P01',
   deadlockDetected: '40P01',
   lockNotAvailable: '55P03',
   inFailedTransaction: '25P02',
@@ -25,6 +26,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
     error instanceof pg.DatabaseError &&
     error.code === sqlState.uniqueViolation &&
     (constraint === undefined || error.constraint === constraint)
+  );
+}
+
+export function isExclusionViolation(error: unknown, constraint: string): boolean {
+  return (
+    sqlStateOf(error) === sqlState.exclusionViolation && (error as pg.DatabaseError).constraint === constraint
   );
 }
 

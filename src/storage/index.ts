@@ -15,6 +15,7 @@ export {
   institutionElsewhere,
   institutionMoving,
   institutionOf,
+  isExclusionViolation,
   isUniqueViolation,
   outcomeUnknown,
   sqlState,
@@ -24,7 +25,7 @@ export { DatabaseStartError } from './hosts/database-start-error.ts';
 export { withPasswordFile } from './hosts/password-file.ts';
 export type { SocketConnection } from './hosts/socket-connection.ts';
 export { embeddedLogin } from './migration/database-roles.ts';
-export { letOwnerServe, migrate, unappliedMigrations } from './migration/migrate.ts';
+export { letOwnerServe, migrate, newestMigration, unappliedMigrations } from './migration/migrate.ts';
 export { NestedUseError, refuseNestedUse } from './nested-use.ts';
 export { type Cell, columnsOf, inserting, insertOf, jsonOf, rowsIn, rowsOf } from './rows.ts';
 export {

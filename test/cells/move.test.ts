@@ -63,6 +63,7 @@ function command(source: TestCell, target: TestCell) {
       DATABASE_URL: source.url,
       MIGRATION_DATABASE_URL: source.ownerUrl,
       CELL_DATABASE_URL: target.ownerUrl,
+      DIRECTORY_DATABASE_URL: source.directory.url,
       SECRET_KEY: testSecretKey,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -13,9 +13,11 @@ import { startTestService, type TestService } from '../support/service.ts';
 /* Every command and operation, and the audit entries of its changes. */
 
 const reads = 'changes nothing';
+const directory = 'the audit of the directory of the cells has it';
 type Trace =
   | readonly AuditAction[]
   | typeof reads
+  | typeof directory
   | 'the row of the transfer keeps who, from where and the request';
 
 const commands: Readonly<Record<string, Trace>> = {
@@ -25,6 +27,11 @@ const commands: Readonly<Record<string, Trace>> = {
   import: ['institution.changed', 'import.started', 'import.finished'],
   'cell show': reads,
   'cell set': ['cell.changed'],
+  'cell list': reads,
+  'cell map': reads,
+  'cell publish': directory,
+  'cell host': directory,
+  'cell state': directory,
   'institution move': [
     'institution.left',
     'institution.arrived',

@@ -20,6 +20,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'app',
       'operators',
       'cells',
+      'cell-directory',
       'metrics',
       'mail',
       'alerts',
@@ -44,6 +45,8 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'http',
       'operators',
+      'cells',
+      'cell-directory',
       'metrics',
       'mail',
       'alerts',
@@ -85,7 +88,11 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   cells: {
     purpose: 'the move of an institution to the database of another cell, over two connections of the owner',
-    imports: ['auth', ...tenant],
+    imports: ['auth', 'cell-directory', ...tenant],
+  },
+  'cell-directory': {
+    purpose: 'the database that knows the cell of each institution, client, provider and host name',
+    imports: ['memory', 'storage', 'shared'],
   },
   http: {
     purpose:

@@ -90,7 +90,15 @@ test('each error code, unique key, check and foreign key of the database is an i
     [...found].filter((name) => !isListed(name) && !ofForm.has(name)),
     [],
   );
-  const all = new Set([...found, ...matches(schema, /constraint (\w+) /g)]);
+  // The directory of the cells has a database of its own, and its schema is its migrations.
+  const directory = globSync('sql/directory/**/*.sql', { cwd: root }).map(read).join('');
+  const ofDirectory = [
+    ...matches(directory, /errcode = '(SD\d{3})'/g),
+    ...matches(directory, /constraint (\w+) /g),
+    ...matches(directory, /create table (\w+) /g).map((table) => `${table}_pkey`),
+  ];
+  assert.ok(ofDirectory.length > 8);
+  const all = new Set([...found, ...matches(schema, /constraint (\w+) /g), ...ofDirectory]);
   assert.deepEqual(
     [...names, ...ofForm].filter((name) => !name.includes('*') && !all.has(name)),
     [],
@@ -99,7 +107,8 @@ test('each error code, unique key, check and foreign key of the database is an i
 
 test('a test provokes each error code of the database and compares it', () => {
   const tests = globSync('test/**/*.test.ts', { cwd: root }).map(read).join('');
-  const codes = new Set(matches(read('schema.sql'), /errcode = '(SD\d{3})'/g));
+  const schemas = ['schema.sql', ...globSync('sql/directory/**/*.sql', { cwd: root })].map(read).join('');
+  const codes = new Set(matches(schemas, /errcode = '(SD\d{3})'/g));
   assert.ok(codes.size > 30);
   assert.deepEqual(
     [...codes].filter((code) => !tests.includes(`'${code}'`)),

@@ -35,6 +35,16 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   business_days: { owner: 'institutions' },
   cell: { owner: 'institutions' },
 
+  // In the database of the cells' directory.
+  directory_cells: { owner: 'cell-directory' },
+  directory_institutions: { owner: 'cell-directory' },
+  directory_hosts: { owner: 'cell-directory' },
+  directory_clients: { owner: 'cell-directory' },
+  directory_providers: { owner: 'cell-directory' },
+  directory_entries: { owner: 'cell-directory' },
+  directory_changes: { owner: 'cell-directory' },
+  directory_changes_kept: { owner: 'cell-directory' },
+
   event_partitions: { owner: 'events' },
   outbox: { owner: 'events', readers: ['alerts', 'webhooks'] },
   audit_entries: { owner: 'events' },

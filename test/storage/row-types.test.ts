@@ -3,9 +3,9 @@ import { globSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { declaredStatements } from '../../src/storage/index.ts';
+import { declaredStatements, type SocketConnection } from '../../src/storage/index.ts';
 import { inCamelCase } from '../../src/storage/pipelined-query.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase, testDirectory } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { type Member, type QueryCall, readQueryCalls } from '../support/row-types.ts';
 
@@ -78,7 +78,17 @@ before(async () => {
 after(() => db.close());
 
 async function describeAll(): Promise<Map<string, Column[]>> {
-  return asSuperuser(db.connection, async (client) => {
+  await using directory = await testDirectory();
+  const isOfDirectory = (name: string) => name.startsWith('directory_');
+  const ofDirectory = await describe(directory.owner, isOfDirectory);
+  return new Map([...(await describe(db.connection, (name) => !isOfDirectory(name))), ...ofDirectory]);
+}
+
+async function describe(
+  connection: SocketConnection,
+  isMeant: (name: string) => boolean,
+): Promise<Map<string, Column[]>> {
+  return asSuperuser(connection, async (client) => {
     const { rows: types } = await client.query(`select oid, typname from pg_type`);
     const { rows: nullable } = await client.query(
       `select attrelid || '.' || attnum as place from pg_attribute where not attnotnull and attnum > 0`,
@@ -91,6 +101,7 @@ async function describeAll(): Promise<Map<string, Column[]>> {
     const mayBeNull = new Set(nullable.map(({ place }) => place));
     const all = new Map<string, Column[]>();
     for (const { name, text } of declaredStatements.values()) {
+      if (!isMeant(name)) continue;
       const fields = await fieldsOf(client, text);
       const columns = fields.map((field) => ({
         name: field.name,

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { listClasses, transferTypes } from '../../src/ledger/index.ts';
 import { describeError } from '../../src/shared/describe-error.ts';
 import { Problem } from '../../src/shared/problem.ts';
-import { declaredStatements, type Statement, sql } from '../../src/storage/index.ts';
+import { declaredStatements, type SocketConnection, type Statement, sql } from '../../src/storage/index.ts';
 import { anInstitution } from '../support/builders.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type TestDatabase, testDatabase, testDirectory } from '../support/database.ts';
 import { asSuperuser, serviceRole } from '../support/postgres.ts';
 
 let db: TestDatabase;
@@ -21,18 +21,32 @@ const withoutPlan = /^(begin|commit|rollback)\b/;
 test('the database plans every statement of the sources under the rights of the service’s role', async () => {
   const files = globSync('src/**/*.ts').filter((file) => !/\.(test|d)\.ts$|^src\/main\.ts$/.test(file));
   for (const file of files) await import(`../../${file}`);
-  const statements = [...declaredStatements.values()];
-  const names = statements.map(({ name }) => name);
+  const declared = [...declaredStatements.values()];
+  const ofDirectory = declared.filter(({ name }) => name.startsWith('directory_'));
+  const statements = declared.filter((one) => !ofDirectory.includes(one));
+  const names = declared.map(({ name }) => name);
   assert.deepEqual(names, [...new Set(names)], 'no two statements have one name');
   assert.ok(statements.length > 150, `${statements.length} statements`);
   assert.deepEqual(await failuresOf(statements), []);
+  assert.ok(ofDirectory.length > 20, `${ofDirectory.length} statements of the directory of cells`);
+  await using directory = await testDirectory();
+  const isOfBoth = ({ name }: Statement) => name.startsWith('memory_');
+  const both = statements.filter(isOfBoth);
+  assert.deepEqual(
+    await failuresOf([...ofDirectory, ...both], directory.owner, `${directory.owner.database}_service`),
+    [],
+  );
   const [failure] = await failuresOf([{ name: 'test_forbidden', text: 'update entries set amount = 0' }]);
   assert.match(failure ?? '', /permission denied for table entries/);
 });
 
-async function failuresOf(statements: readonly Statement[]): Promise<string[]> {
-  return asSuperuser(db.connection, async (client) => {
-    await client.query(`set role ${serviceRole}`);
+async function failuresOf(
+  statements: readonly Statement[],
+  connection: SocketConnection = db.connection,
+  role = serviceRole,
+): Promise<string[]> {
+  return asSuperuser(connection, async (client) => {
+    await client.query(`set role ${role}`);
     await client.query(`select set_config('sharedraft.institution', '1', false)`);
     const failures: string[] = [];
     for (const { name, text } of statements.filter((one) => !withoutPlan.test(one.text))) {

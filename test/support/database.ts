@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Database, embeddedLogin, refuseNestedUse, type SocketConnection } from '../../src/storage/index.ts';
+import {
+  Database,
+  embeddedLogin,
+  migrate,
+  refuseNestedUse,
+  type SocketConnection,
+} from '../../src/storage/index.ts';
 import { asSuperuser, serviceRole, templateName, useCluster } from './postgres.ts';
 
 refuseNestedUse();
@@ -58,5 +64,27 @@ export async function testDatabase(): Promise<TestDatabase> {
       (await superuser.query<Row>(text, [...values])).rows,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A directory of cells of a test's own, freshly migrated. */
+export async function testDirectory(): Promise<
+  AsyncDisposable & { readonly owner: SocketConnection; readonly url: string }
+> {
+  const cluster = await useCluster();
+  const name = `test_${randomUUID().replaceAll('-', '').slice(0, 20)}`;
+  await asSuperuser(cluster.connection, (client) => client.query(`create database ${name}`));
+  const owner = { ...cluster.connection, database: name };
+  await migrate(owner, { schema: 'directory', login: embeddedLogin });
+  return {
+    owner,
+    url: `postgresql://${embeddedLogin}@localhost/${name}?host=${encodeURIComponent(owner.host)}`,
+    [Symbol.asyncDispose]: async () => {
+      await asSuperuser(cluster.connection, async (client) => {
+        await client.query(`drop database ${name} with (force)`);
+        await client.query(`drop role ${name}_service; drop role ${name}_backup`);
+      });
+      await cluster.stop();
+    },
   };
 }

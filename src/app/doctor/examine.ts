@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { DecryptionError, openVault, SigningKeys } from '../../auth/index.ts';
+import type { CellDirectory } from '../../cell-directory/index.ts';
+import { readPublication } from '../../cells/index.ts';
 import { borrowEmbeddedPostgres } from '../../embedded-postgres/index.ts';
+import { ownOrigin } from '../../events/index.ts';
 import { listInstitutions } from '../../institutions/index.ts';
 import { selectOperationalFigures } from '../../metrics/index.ts';
 import {
@@ -35,6 +38,7 @@ import {
   systemClock,
   unappliedMigrations,
 } from '../../storage/index.ts';
+import { openDirectory } from '../cells/open-directory.ts';
 import { type Config, ConfigError, loadConfig, type Secrets } from '../config.ts';
 import { keyEncryptionKey } from '../secret-key.ts';
 
@@ -192,6 +196,7 @@ async function* examineReachable(
     yield* judgeDatabase(facts, { clock: clock(), expectedIndexes: await indexesOfSchema() });
     yield* examineKeys({ config, secrets, clock }, database);
     yield* judgeWork(await database.directory((db) => selectOperationalFigures(db, clock())));
+    yield* examineDirectory({ config, secrets, clock }, database);
     yield* examineInstitutions(database, clock);
   } finally {
     await database.close();
@@ -221,6 +226,48 @@ async function* examineKeys(
       'It does not open the signing keys of this database.',
       'Set the key of before. If it is lost, see "Changing SECRET_KEY" in docs/security.md.',
     );
+  }
+}
+
+/** Compares this cell with the directory of the cells, by a publication that is undone. */
+async function* examineDirectory(
+  { config, secrets, clock }: Circumstances,
+  database: Database,
+): AsyncGenerator<Finding> {
+  if (config.directoryDatabaseUrl === undefined) return;
+  const check = 'directory of the cells';
+  let directory: CellDirectory | undefined;
+  try {
+    const current = await keyEncryptionKey(config, secrets);
+    const vault = await openVault(database, { current, other: secrets.otherKey }, { mayWrite: false });
+    const publication = await database.directory(async (db) => {
+      directory = await openDirectory(config, { db, clock, origin: ownOrigin() });
+      return readPublication(db, { publicUrl: config.publicUrl, vault });
+    });
+    if (directory === undefined || publication === undefined) {
+      yield problem(check, 'This database is no cell.', 'Run "sharedraft cell set": docs/cells.md.');
+      return;
+    }
+    await directory.requireFitLogin();
+    const { changes, conflicts } = await directory.publish(publication.own, publication.names, {
+      isTrial: true,
+    });
+    for (const conflict of conflicts)
+      yield problem(check, conflict, 'See "When the directory is wrong" in docs/cells.md.');
+    if (changes > 0)
+      yield warning(check, `${changes} names are not published.`, 'Run "sharedraft cell publish".');
+    if (changes + conflicts.length === 0) yield ok(check, 'It has what this cell has.');
+    for (const { name, program } of await directory.listCells())
+      if (program !== publication.own.program)
+        yield warning(
+          check,
+          `The cell "${name}" has version ${program}, and this is ${publication.own.program}.`,
+          'No institution moves between them. Bring both to the same version.',
+        );
+  } catch (error) {
+    yield problem(check, messageOf(error), 'This cell serves its own institutions meanwhile: docs/cells.md.');
+  } finally {
+    await directory?.close();
   }
 }
 

@@ -260,3 +260,15 @@ const allClients = sql(
 export async function selectClients(db: Queryable, now: Date): Promise<ListedClient[]> {
   return (await db.query<ListedClient>(allClients, [db.institutionId, now])).rows;
 }
+
+const allClientIds = sql(
+  'auth_all_client_ids',
+  'select institution_id, client_id from client_directory order by client_id',
+);
+
+/** The client ids of all institutions, for the directory of cells. */
+export async function selectAllClientIds(
+  db: Directory,
+): Promise<{ readonly institutionId: InstitutionId; readonly clientId: string }[]> {
+  return (await db.query<{ institutionId: InstitutionId; clientId: string }>(allClientIds)).rows;
+}

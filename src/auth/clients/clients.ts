@@ -28,7 +28,7 @@ import { refuseUnfit, refuseUnfitKey, refuseUnfitSecret, type SecurityProfile } 
 /** The rule of isClientId in words. */
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
 
-type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault'>;
+type ClientDeps = Pick<AuthDeps, 'database' | 'clock' | 'vault' | 'claims'>;
 
 interface OperatorRequest {
   readonly clientId: string;
@@ -61,7 +61,7 @@ export function isClientId(text: string): boolean {
 
 /**
  * Returns the secret, of which only a keyed hash is stored. Undefined if the client id is taken. Problem `invalid_request` for
- * a malformed id. Throws IdPrefixTakenError.
+ * a malformed id, and for one that another cell has. Throws IdPrefixTakenError.
  */
 export async function createClient(
   deps: ClientDeps,
@@ -74,6 +74,7 @@ export async function createClient(
   const secret = client.secret ?? (hasOther ? undefined : newSecret());
   const keyAlgorithms = key === undefined ? [] : [key.algorithm];
   refuseUnfit({ ...client, secrets: secret === undefined ? 0 : 1, keyAlgorithms });
+  await deps.claims?.client(institutionId, clientId);
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
     const createdAt = deps.clock();

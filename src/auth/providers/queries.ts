@@ -117,3 +117,16 @@ export async function deleteProvider(tx: Queryable, providerId: string): Promise
   await tx.query(removeIssuer, [tx.institutionId, providerId]);
   return rowCount === 1;
 }
+
+const allIssuers = sql(
+  'providers_all_issuers',
+  'select institution_id, issuer, audience from provider_directory order by issuer, audience',
+);
+
+/** The issuers of all institutions with their audiences, for the directory of cells. */
+export async function selectAllIssuers(
+  db: Directory,
+): Promise<{ readonly institutionId: InstitutionId; readonly issuer: string; readonly audience: string }[]> {
+  return (await db.query<{ institutionId: InstitutionId; issuer: string; audience: string }>(allIssuers))
+    .rows;
+}

@@ -17,14 +17,17 @@ import {
   updateProvider,
 } from './queries.ts';
 
-type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer'>;
+type RegistryDeps = Pick<AuthDeps, 'database' | 'clock' | 'issuer' | 'claims'>;
 
 interface OperatorRequest {
   readonly providerId: string;
   readonly origin: Origin;
 }
 
-/** Throws ProviderRejectedError if the id, or the issuer with this audience, is registered already. */
+/**
+ * Throws ProviderRejectedError if the id, or the issuer with this audience, is registered already. Problem `invalid_request` if another cell
+ * has the issuer.
+ */
 export async function addProvider(
   deps: RegistryDeps,
   institutionId: InstitutionId,
@@ -32,6 +35,7 @@ export async function addProvider(
 ): Promise<void> {
   if (provider.issuer === deps.issuer) throw new ProviderRejectedError('That issuer is this service itself.');
   checkScopes(provider);
+  await deps.claims?.provider(institutionId, provider);
   try {
     const { providerId } = provider;
     await recordChange(deps, { institutionId, action: 'provider.added', origin, providerId }, async (tx) => {

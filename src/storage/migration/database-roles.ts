@@ -133,8 +133,15 @@ const missingRights = `
   ) missing
   group by step, statement order by step, statement`;
 
-/** Runs in one transaction. Throws DatabaseStartError if the database came from a dump without the service role. */
-export async function grantMissingRights(client: pg.Client, roles: DatabaseRoles): Promise<void> {
+/**
+ * Runs in one transaction. Throws DatabaseStartError if the database came from a dump without the service role: it may not insert into
+ * the table then.
+ */
+export async function grantMissingRights(
+  client: pg.Client,
+  roles: DatabaseRoles,
+  table: string,
+): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(missingRights, [roles.service, roles.backup]);
   if (rows.length > 0) {
     await client
@@ -145,8 +152,8 @@ export async function grantMissingRights(client: pg.Client, roles: DatabaseRoles
       });
   }
   const { rows: rights } = await client.query<{ granted: boolean }>(
-    `select has_table_privilege($1, 'public.transfers', 'insert') as granted`,
-    [roles.service],
+    `select has_table_privilege($1, 'public.' || $2, 'insert') as granted`,
+    [roles.service, table],
   );
   if (rights[0]?.granted !== true) {
     const service = pg.escapeIdentifier(roles.service);

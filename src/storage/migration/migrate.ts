@@ -38,7 +38,29 @@ interface Migration extends SqlFile {
   readonly version: number;
 }
 
+/** The files of a schema. */
+interface Schema {
+  readonly migrations: string;
+  readonly functions: string;
+  /** A table into which the service's role inserts. */
+  readonly table: string;
+}
+
+/** `cell`: the database of a service. `directory`: that of the cells' directory (docs/cells.md). */
+export type SchemaName = 'cell' | 'directory';
+
+const schemas: Readonly<Record<SchemaName, Schema>> = {
+  cell: { migrations: 'migrations', functions: 'sql/functions', table: 'transfers' },
+  directory: {
+    migrations: 'sql/directory/migrations',
+    functions: 'sql/directory/functions',
+    table: 'directory_institutions',
+  },
+};
+
 export interface MigrateOptions {
+  /** Default: `cell`. */
+  readonly schema?: SchemaName;
   /** Created if missing, as a member of the service's role. */
   readonly login?: string;
   /** Time to wait for another process that migrates. */
@@ -59,8 +81,9 @@ export interface MigrateOptions {
  */
 export async function migrate(
   connection: string | SocketConnection,
-  { login, patienceMillis = lockPatienceMillis }: MigrateOptions = {},
+  { schema: name = 'cell', login, patienceMillis = lockPatienceMillis }: MigrateOptions = {},
 ): Promise<string[]> {
+  const schema = schemas[name];
   // The embedded server's socket has no pooler.
   if (typeof connection === 'string') await refuseTransactionPooling(connection);
   const client = await connect(connection);
@@ -71,8 +94,8 @@ export async function migrate(
     return await underMigrationLock(client, patienceMillis, async () => {
       const { roles, isOwner } = await whoMigrates(client);
       if (isOwner) await createMissingRoles(client, roles);
-      const applied = await bringUpToDate(client, roles);
-      if (isOwner) await grantMissingRights(client, roles);
+      const applied = await bringUpToDate(client, roles, schema);
+      if (isOwner) await grantMissingRights(client, roles, schema.table);
       if (login !== undefined) await createLogin(client, login, roles);
       return applied;
     });
@@ -152,8 +175,8 @@ async function checkServer(client: pg.Client): Promise<void> {
  * Triggers and constraints refer to functions, so a missing function is created before the migrations; its body is checked
  * when it first runs. A changed function may refer to new tables, so it is replaced after them.
  */
-async function bringUpToDate(client: pg.Client, roles: DatabaseRoles): Promise<string[]> {
-  const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()]);
+async function bringUpToDate(client: pg.Client, roles: DatabaseRoles, schema: Schema): Promise<string[]> {
+  const [migrations, functions] = await readSchema(schema);
   await createHistory(client);
   const missing = await missingMigrations(client, migrations);
   const history = await readFunctionHistory(client);
@@ -195,12 +218,15 @@ async function missingMigrations(
  * The names of the migrations and function files that `migrate` would apply; with any login of the service, and without a change.
  * Throws DatabaseStartError like `migrate`.
  */
-export async function unappliedMigrations(connection: string | SocketConnection): Promise<string[]> {
+export async function unappliedMigrations(
+  connection: string | SocketConnection,
+  name: SchemaName = 'cell',
+): Promise<string[]> {
   const client = await connect(connection);
   try {
     await checkServer(client);
     await client.query('set search_path = public');
-    const [migrations, functions] = await Promise.all([readMigrations(), readFunctions()]);
+    const [migrations, functions] = await readSchema(schemas[name]);
     const { rows } = await client.query(`select to_regclass('schema_functions') is not null as exists`);
     if (rows[0]?.exists !== true) return [...migrations, ...functions].map((file) => file.name);
     const missing = await missingMigrations(client, migrations);
@@ -403,19 +429,24 @@ function mayNotMigrate(cause: Error): DatabaseStartError {
   );
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  const files = await readSqlFiles('migrations');
+/** Functions have unique names, so a file that moves to another folder stays the same function. */
+function readSchema({ migrations, functions }: Schema): Promise<[Migration[], SqlFile[]]> {
+  return Promise.all([readMigrations(migrations), readSqlFiles(functions)]);
+}
+
+/** The number of the newest migration of a cell's database that this program knows. */
+export async function newestMigration(): Promise<number> {
+  return (await readMigrations(schemas.cell.migrations)).length;
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = await readSqlFiles(folder);
   return files.map((file, index) => {
     const version = Number(file.name.slice(0, 4));
     if (version !== index + 1)
       throw new DatabaseStartError(`The migrations are not numbered in a row: ${file.name}`);
     return { ...file, version };
   });
-}
-
-/** Functions have unique names, so a file that moves to another folder stays the same function. */
-function readFunctions(): Promise<SqlFile[]> {
-  return readSqlFiles('sql/functions');
 }
 
 async function readSqlFiles(folder: string): Promise<SqlFile[]> {

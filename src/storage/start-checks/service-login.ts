@@ -28,7 +28,7 @@ const standingOfLogin = sql(
                   or exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relowner = r.oid)
                   or exists (select from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proowner = r.oid)
                  ) as "isPowerful",
-          has_table_privilege(current_user, 'public.transfers', 'insert') as "hasRights",
+          has_table_privilege(current_user, 'public.' || $1, 'insert') as "hasRights",
           has_database_privilege('public', current_database(), 'connect')
           or has_database_privilege(current_user, current_database(), 'temporary')
           or has_schema_privilege(current_user, 'public', 'create') as "isOpen"`,
@@ -36,23 +36,27 @@ const standingOfLogin = sql(
 
 /**
  * Throws DatabaseStartError if the service's login could bypass row-level security or the triggers. With `ownerServes` the
- * owner's login is accepted; a superuser never is.
+ * owner's login is accepted; a superuser never is. `setting` names the URL, and `table` one that the service inserts into.
  */
-export async function refuseUnfitLogin(database: Database, ownerServes: boolean): Promise<void> {
-  const { rows } = await database.directory((db) => db.query<Standing>(standingOfLogin));
+export async function refuseUnfitLogin(
+  database: Database,
+  ownerServes: boolean,
+  { setting, table } = { setting: 'DATABASE_URL', table: 'transfers' },
+): Promise<void> {
+  const { rows } = await database.directory((db) => db.query<Standing>(standingOfLogin, [table]));
   const [standing] = rows;
-  const reason = standing && unfitness(standing, ownerServes);
+  const reason = standing && unfitness(standing, ownerServes, setting);
   if (reason !== undefined) throw new DatabaseStartError(reason);
 }
 
-function unfitness(standing: Standing, ownerServes: boolean): string | undefined {
+function unfitness(standing: Standing, ownerServes: boolean, setting: string): string | undefined {
   const { login, database } = standing;
   const role = `"${database}_service"`;
   if (standing.isExempt) {
-    return `The login "${login}" is a superuser, or exempt from row-level security: the service must not run as it. Set DATABASE_URL to a login that is only a member of ${role}.`;
+    return `The login "${login}" is a superuser, or exempt from row-level security: the service must not run as it. Set ${setting} to a login that is only a member of ${role}.`;
   }
   if (standing.isPowerful && !ownerServes) {
-    return `The login "${login}" owns the database or can create roles. Set DATABASE_URL to a login that is only a member of ${role}, and MIGRATION_DATABASE_URL to this one; or set ALLOW_SERVING_AS_DATABASE_OWNER=true if you mean it.`;
+    return `The login "${login}" owns the database or can create roles. Set ${setting} to a login that is only a member of ${role}, and MIGRATION_${setting} to this one; or set ALLOW_SERVING_AS_DATABASE_OWNER=true if you mean it.`;
   }
   if (!standing.hasRights) {
     return `The login "${login}" has no rights in the database "${database}". Let an administrator run: grant ${role} to "${login}"`;

@@ -19,6 +19,7 @@ const sentences: Readonly<Record<MoveStep, string>> = {
   follow: 'Waiting until the other cell has the last changes.',
   compare: 'Comparing every row.',
   let_go: 'Letting go.',
+  switch: 'Switching the directory.',
   open: 'Opening the institution at the other cell.',
   tidy: 'Tidying up.',
 };

@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { setCell, type WantedCell } from '../../cells/index.ts';
-import { findCell, listAllInstitutions } from '../../institutions/index.ts';
-import { matching } from '../arguments.ts';
-import { withCell } from '../cell-sides.ts';
-import { CommandError, say, withContext } from '../command.ts';
-import { jsonOption, type OutputOptions, sayOne } from '../output.ts';
+import { setCell, type WantedCell } from '../../../cells/index.ts';
+import { findCell, listAllInstitutions } from '../../../institutions/index.ts';
+import { matching } from '../../arguments.ts';
+import { withCell } from '../../cell-sides.ts';
+import { CommandError, say, withContext } from '../../command.ts';
+import { jsonOption, type OutputOptions, sayOne } from '../../output.ts';
+import { host, list, map, publish, state } from './directory.ts';
 
 export function cellCommands(): Command[] {
-  return [show(), set()];
+  return [show(), set(), publish(), list(), host(), map(), state()];
 }
 
 function show(): Command {
@@ -45,6 +46,16 @@ function readNumbers(text: string): Pick<WantedCell, 'firstNumber' | 'lastNumber
   return { firstNumber: Number(first), lastNumber: Number(last) };
 }
 
+interface SetOptions {
+  readonly numbers: Pick<WantedCell, 'firstNumber' | 'lastNumber'>;
+  readonly address?: string;
+}
+
+function readAddress(text: string): string {
+  if (/^https?:\/\/[a-z0-9.:_[\]-]+$/.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('A URL without path, in lower case, like http://10.0.0.7:8080.');
+}
+
 function set(): Command {
   return new Command('set')
     .description('make this database a cell, or change its name or numbers')
@@ -58,9 +69,25 @@ function set(): Command {
       'the institution numbers that this cell alone gives out, like 1001-2000',
       readNumbers,
     )
-    .action((name: string, { numbers }: { numbers: Pick<WantedCell, 'firstNumber' | 'lastNumber'> }) =>
-      withCell(async ({ own, clock, origin }) => {
-        await setCell(own, { name, ...numbers }, { clock, origin });
+    .option(
+      '--address <url>',
+      'address of the cell inside the network, for the directory, like http://10.0.0.7:8080',
+      readAddress,
+    )
+    .action((name: string, { numbers, address }: SetOptions) =>
+      withCell(async ({ own, clock, origin, directory, common }) => {
+        if ((directory === undefined) !== (address === undefined))
+          throw new CommandError(
+            'Give --address and DIRECTORY_DATABASE_URL together: the directory has the address of each cell.',
+          );
+        const register =
+          directory &&
+          address &&
+          (async (cell: WantedCell) => {
+            await directory.requireFitLogin();
+            await directory.register({ ...common, ...cell }, address);
+          });
+        await setCell(own, { name, ...numbers }, { clock, origin, ...(register && { register }) });
         say(
           `This database is the cell "${name}". Its institutions get the numbers ${numbers.firstNumber}-${numbers.lastNumber}.`,
         );

@@ -1,0 +1,57 @@
+import { DirectoryRefusedError } from '../../cell-directory/index.ts';
+import { readPublication } from '../../cells/index.ts';
+import { type Repeated, repeatedly } from '../../shared/process/repeatedly.ts';
+import type { AppContext } from '../context.ts';
+import type { Log } from '../service-log.ts';
+import { ServiceStartError } from '../start-checks.ts';
+
+const publishMillis = 10_000;
+
+type PublishDeps = Pick<AppContext, 'database' | 'directory' | 'directoryState' | 'auth'>;
+
+/**
+ * Compares this cell with the directory, and adds what is missing there. Throws ServiceStartError for a cell that does not fit the others. A
+ * directory that is away is logged: the cell serves its own institutions without it.
+ */
+export async function publishAtStart(context: PublishDeps, log: Log): Promise<void> {
+  if (context.directory === undefined) return;
+  await publishOnce(context, log).catch((error) => {
+    if (error instanceof DirectoryRefusedError) throw new ServiceStartError(error.message);
+    log('directory_not_published', { error });
+  });
+}
+
+/** The same six times a minute, in every process: a name that a command could not publish is missing for ten seconds. */
+export function startPublishing(context: PublishDeps, log: Log): Repeated {
+  const { directory } = context;
+  const onError = (error: unknown) => log('directory_not_published', { error });
+  const work = async () => {
+    if (directory === undefined) return;
+    await publishOnce(context, log);
+    await directory.forgetChanges();
+  };
+  return repeatedly(work, { everyMillis: publishMillis, onError });
+}
+
+async function publishOnce(context: PublishDeps, log: Log): Promise<void> {
+  const { database, directory, directoryState: state, auth } = context;
+  if (directory === undefined) return;
+  try {
+    const { issuer: publicUrl, vault } = auth;
+    const publication = await database.directory((db) => readPublication(db, { publicUrl, vault }));
+    if (publication === undefined)
+      throw new DirectoryRefusedError(
+        'DIRECTORY_DATABASE_URL is set, and this database is no cell yet. Run "sharedraft cell set" first.',
+      );
+    const { changes, conflicts } = await directory.publish(publication.own, publication.names);
+    if (changes > 0) log('directory_published', { changes });
+    // A move between two looks is no conflict.
+    for (const conflict of conflicts)
+      if (state.conflicts.includes(conflict)) log('directory_conflict', { error: new Error(conflict) });
+    state.conflicts = conflicts;
+    state.isReached = true;
+  } catch (error) {
+    state.isReached = false;
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+import { type Directory, type InstitutionId, sql } from '../storage/index.ts';
+
+/* The names of institutions that are unique over all cells, as a cell publishes and claims them. */
+
+export interface PublishedInstitution {
+  readonly institutionId: InstitutionId;
+  readonly code: string;
+}
+export interface PublishedClient {
+  readonly institutionId: InstitutionId;
+  readonly clientId: string;
+}
+export interface PublishedProvider {
+  readonly institutionId: InstitutionId;
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+const institutionsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, code)';
+const insertInstitutions = sql(
+  'directory_insert_institutions',
+  `insert into directory_institutions (institution_id, code, cell, placed_at)
+   select given.institution_id, given.code, $3, $4 from ${institutionsGiven}
+   where exists (select from directory_cells c where given.institution_id between c.first_number and c.last_number)
+   order by 1 on conflict do nothing`,
+);
+const strangeInstitutions = sql(
+  'directory_strange_institutions',
+  `select given.institution_id, given.code, i.code as known_code, i.cell, other.cell as cell_of_code
+   from ${institutionsGiven}
+   left join directory_institutions i on i.institution_id = given.institution_id
+   left join directory_institutions other on other.code = given.code
+   where i.cell is distinct from $3 or i.code <> given.code order by 1`,
+);
+
+interface StrangeInstitution extends PublishedInstitution {
+  readonly knownCode: string | null;
+  readonly cell: string | null;
+  readonly cellOfCode: string | null;
+}
+
+/** Adds those that are new, and returns a sentence for each that the directory has in another way. */
+export async function publishInstitutions(
+  db: Directory,
+  cell: string,
+  institutions: readonly PublishedInstitution[],
+  at: Date,
+): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
+  const given = [
+    institutions.map(({ institutionId }) => institutionId),
+    institutions.map(({ code }) => code),
+    cell,
+  ];
+  const { rowCount: added } = await db.query(insertInstitutions, [...given, at]);
+  const { rows } = await db.query<StrangeInstitution>(strangeInstitutions, given);
+  return { added, conflicts: rows.map(sentenceOf) };
+}
+
+function sentenceOf(strange: StrangeInstitution): string {
+  const { institutionId, code, knownCode, cell, cellOfCode } = strange;
+  if (knownCode !== null && knownCode !== code)
+    return `The institution ${institutionId} is "${code}" here, and "${knownCode}" in the directory.`;
+  if (cell !== null)
+    return `"${code}" is served here, and the directory says that the cell "${cell}" serves it.`;
+  if (cellOfCode !== null) return `The cell "${cellOfCode}" has another institution with the code "${code}".`;
+  return `No cell of the directory has the number ${institutionId} of "${code}".`;
+}
+
+const clientsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, client_id)';
+const insertClients = sql(
+  'directory_insert_clients',
+  `insert into directory_clients (client_id, institution_id, claimed_at)
+   select given.client_id, i.institution_id, $3 from ${clientsGiven}
+   join directory_institutions i on i.institution_id = given.institution_id
+   order by 1 on conflict do nothing`,
+);
+const strangeClients = sql(
+  'directory_strange_clients',
+  `select given.client_id, i.code, i.cell from ${clientsGiven}
+   join directory_clients c on c.client_id = given.client_id and c.institution_id <> given.institution_id
+   join directory_institutions i on i.institution_id = c.institution_id order by 1`,
+);
+
+export async function publishClients(
+  db: Directory,
+  clients: readonly PublishedClient[],
+  at: Date,
+): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
+  const given = [clients.map(({ institutionId }) => institutionId), clients.map(({ clientId }) => clientId)];
+  const { rowCount: added } = await db.query(insertClients, [...given, at]);
+  const { rows } = await db.query<{ clientId: string; code: string; cell: string }>(strangeClients, given);
+  return {
+    added,
+    conflicts: rows.map(
+      ({ clientId, code, cell }) =>
+        `The client id "${clientId}" belongs to the institution "${code}" of the cell "${cell}".`,
+    ),
+  };
+}
+
+const providersGiven =
+  'unnest($1::integer[], $2::text[], $3::text[]) as given (institution_id, issuer, audience)';
+const insertProviders = sql(
+  'directory_insert_providers',
+  `insert into directory_providers (issuer, audience, institution_id, claimed_at)
+   select given.issuer, given.audience, i.institution_id, $4 from ${providersGiven}
+   join directory_institutions i on i.institution_id = given.institution_id
+   order by 1, 2 on conflict do nothing`,
+);
+const strangeProviders = sql(
+  'directory_strange_providers',
+  `select given.issuer, i.code, i.cell from ${providersGiven}
+   join directory_providers p on p.issuer = given.issuer and p.audience = given.audience
+     and p.institution_id <> given.institution_id
+   join directory_institutions i on i.institution_id = p.institution_id order by 1`,
+);
+
+export async function publishProviders(
+  db: Directory,
+  providers: readonly PublishedProvider[],
+  at: Date,
+): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
+  const given = [
+    providers.map(({ institutionId }) => institutionId),
+    providers.map(({ issuer }) => issuer),
+    providers.map(({ audience }) => audience),
+  ];
+  const { rowCount: added } = await db.query(insertProviders, [...given, at]);
+  const { rows } = await db.query<{ issuer: string; code: string; cell: string }>(strangeProviders, given);
+  return {
+    added,
+    conflicts: rows.map(
+      ({ issuer, code, cell }) =>
+        `The issuer ${issuer} is registered for its audience by the institution "${code}" of the cell "${cell}".`,
+    ),
+  };
+}
+
+/** Institutions of the cell alone lose names: those that the given ones left out, and that were claimed before. */
+const ofTheCell = `select i.institution_id from directory_institutions i
+                   where i.cell = $3 and i.institution_id = any ($4::integer[])`;
+const deleteClients = sql(
+  'directory_delete_clients',
+  `delete from directory_clients c
+   where c.institution_id in (${ofTheCell}) and c.claimed_at < $5
+     and not exists (select from ${clientsGiven}
+                     where given.institution_id = c.institution_id and given.client_id = c.client_id)`,
+);
+const deleteProviders = sql(
+  'directory_delete_providers',
+  `delete from directory_providers p
+   where p.institution_id in (${ofTheCell}) and p.claimed_at < $5
+     and not exists (select from unnest($1::integer[], $2::text[], $6::text[]) as given (institution_id, issuer, audience)
+                     where (given.institution_id, given.issuer, given.audience) = (p.institution_id, p.issuer, p.audience))`,
+);
+
+/** Returns the number of names that are gone. */
+export async function forgetNames(
+  db: Directory,
+  {
+    cell,
+    institutions,
+    clients,
+    providers,
+  }: {
+    readonly cell: string;
+    readonly institutions: readonly PublishedInstitution[];
+    readonly clients: readonly PublishedClient[];
+    readonly providers: readonly PublishedProvider[];
+  },
+  claimedBefore: Date,
+): Promise<number> {
+  const ids = institutions.map(({ institutionId }) => institutionId);
+  const [first, second] = [
+    await db.query(deleteClients, [
+      clients.map(({ institutionId }) => institutionId),
+      clients.map(({ clientId }) => clientId),
+      ...[cell, ids, claimedBefore],
+    ]),
+    await db.query(deleteProviders, [
+      providers.map(({ institutionId }) => institutionId),
+      providers.map(({ issuer }) => issuer),
+      ...[cell, ids, claimedBefore],
+      providers.map(({ audience }) => audience),
+    ]),
+  ];
+  return first.rowCount + second.rowCount;
+}

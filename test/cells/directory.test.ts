@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  CellDirectory,
+  type CellNames,
+  DirectoryRefusedError,
+  type OwnCell,
+} from '../../src/cell-directory/index.ts';
+import { Problem } from '../../src/shared/problem.ts';
+import { type InstitutionId, systemClock } from '../../src/storage/index.ts';
+import { testDirectory } from '../support/database.ts';
+import { asSuperuser } from '../support/postgres.ts';
+
+/* The directory of cells, with two cells that publish into it at the same time. */
+
+let database: Awaited<ReturnType<typeof testDirectory>>;
+let east: CellDirectory;
+let west: CellDirectory;
+before(async () => {
+  database = await testDirectory();
+  [east, west] = ['east', 'west'].map(
+    (actor) => new CellDirectory({ url: database.url, clock: systemClock, actor }),
+  ) as [CellDirectory, CellDirectory];
+  await east.register(cell('east', 1), 'http://127.0.0.1:1001');
+  await west.register(cell('west', 1001), 'http://127.0.0.1:1002');
+});
+after(async () => {
+  await east.close();
+  await west.close();
+  await database[Symbol.asyncDispose]();
+});
+
+const cell = (name: string, firstNumber: number, change: Partial<OwnCell> = {}): OwnCell => ({
+  ...{ name, firstNumber, lastNumber: firstNumber + 998, publicUrl: 'https://bank.example' },
+  ...{ program: '1.0.0', schemaVersion: 7, fingerprint: Buffer.alloc(32, 7) },
+  ...change,
+});
+const [lakeside, harbor, meadow] = [1, 1001, 2] as [InstitutionId, InstitutionId, InstitutionId];
+const namesOf = (institutionId: InstitutionId, code: string, clientIds: string[] = []): CellNames => ({
+  institutions: [{ institutionId, code }],
+  clients: clientIds.map((clientId) => ({ institutionId, clientId })),
+  providers: [{ institutionId, issuer: `https://${code}.example`, audience: 'bank' }],
+});
+const rows = <Row extends object>(text: string) =>
+  asSuperuser(database.owner, async (client) => (await client.query<Row>(text)).rows);
+const refusal = async (work: Promise<unknown>): Promise<string> => {
+  const error: unknown = await work.catch((cause) => cause);
+  assert.ok(error instanceof DirectoryRefusedError || error instanceof Problem, String(error));
+  return error.message;
+};
+
+test('a cell publishes its names once, and its repeated publications change nothing', async () => {
+  const published = await east.publish(cell('east', 1), namesOf(lakeside, 'lakeside', ['app', 'core']));
+  assert.deepEqual(published, { changes: 4, conflicts: [] });
+  const again = await east.publish(cell('east', 1), namesOf(lakeside, 'lakeside', ['app', 'core']));
+  assert.deepEqual(again, { changes: 0, conflicts: [] });
+  for (const clue of [
+    { kind: 'client', clientId: 'app' },
+    { kind: 'issuer', issuer: 'https://lakeside.example' },
+    { kind: 'institution', institutionId: lakeside },
+  ] as const) {
+    const place = await west.find(clue);
+    assert.deepEqual(place, {
+      ...{ institutionId: 1, code: 'lakeside', cell: 'east' },
+      ...{ address: 'http://127.0.0.1:1001', state: 'serving' },
+    });
+  }
+  assert.equal(await west.find({ kind: 'client', clientId: 'nobody' }), undefined);
+});
+
+test('a client, an issuer and a host of another cell are refused, and nothing is taken from it', async () => {
+  const clash = await west.publish(cell('west', 1001), {
+    ...namesOf(harbor, 'harbor', ['app']),
+    providers: [{ institutionId: harbor, issuer: 'https://lakeside.example', audience: 'bank' }],
+  });
+  assert.deepEqual(clash.conflicts, [
+    'The client id "app" belongs to the institution "lakeside" of the cell "east".',
+    'The issuer https://lakeside.example is registered for its audience by the institution "lakeside" of the cell "east".',
+  ]);
+  assert.match(
+    await refusal(west.claim('west', namesOf(harbor, 'harbor', ['app']))),
+    /The client id "app" belongs to the institution "lakeside" of the cell "east"/,
+  );
+  const stolen = await west.publish(cell('west', 1001), namesOf(lakeside, 'lakeside'));
+  assert.match(stolen.conflicts.join(), /the directory says that the cell "east" serves it/);
+  const twin = await west.publish(cell('west', 1001), namesOf(1002 as InstitutionId, 'lakeside'));
+  assert.match(twin.conflicts.join(), /The cell "east" has another institution with the code "lakeside"/);
+  const unborn = await west.publish(cell('west', 1001), namesOf(5000 as InstitutionId, 'unborn'));
+  assert.match(unborn.conflicts.join(), /No cell of the directory has the number 5000/);
+  await east.addHost('lakeside.example', 'lakeside');
+  await east.addHost('lakeside.example', 'lakeside');
+  assert.match(
+    await refusal(west.addHost('lakeside.example', 'harbor')),
+    /belongs to the institution "lakeside"/,
+  );
+  assert.match(await refusal(west.addHost('nobody.example', 'nobody')), /has no institution "nobody"/);
+  assert.equal((await west.find({ kind: 'client', clientId: 'app' }))?.cell, 'east');
+});
+
+test('of two operators who claim one client id at the same time, one gets it', async () => {
+  const claims = [
+    east.claim('east', namesOf(lakeside, 'lakeside', ['contested'])),
+    west.claim('west', namesOf(harbor, 'harbor', ['contested'])),
+  ];
+  const results = await Promise.allSettled(claims);
+  assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  const [{ count }] = (await rows(
+    `select count(*)::integer as count from directory_clients where client_id = 'contested'`,
+  )) as [{ count: number }];
+  assert.equal(count, 1);
+});
+
+test('a claim outlives a publication without its client for ten minutes, and no longer', async () => {
+  await east.claim('east', namesOf(meadow, 'meadow', ['late']));
+  const without = () => east.publish(cell('east', 1), { ...namesOf(meadow, 'meadow'), clients: [] });
+  await without();
+  assert.notEqual(await west.find({ kind: 'client', clientId: 'late' }), undefined);
+  await rows(`alter table directory_clients disable trigger user`);
+  await rows(
+    `update directory_clients set claimed_at = now() - interval '11 minutes' where client_id = 'late'`,
+  );
+  await rows(`alter table directory_clients enable trigger user`);
+  await without();
+  assert.equal(await west.find({ kind: 'client', clientId: 'late' }), undefined);
+});
+
+test('a remembered place is that of the last move, in every process', async () => {
+  assert.equal((await west.find({ kind: 'client', clientId: 'core' }))?.cell, 'east');
+  await east.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'west' });
+  assert.equal((await west.find({ kind: 'client', clientId: 'core' }))?.cell, 'west');
+  await east.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'west' });
+  assert.match(
+    await refusal(west.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'north' })),
+    /says that the cell "west" serves "lakeside"/,
+  );
+  await west.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'west', to: 'east' });
+});
+
+test('a cell with another PUBLIC_URL, SECRET_KEY, version, name or numbers is refused', async () => {
+  const { publicUrl, fingerprint } = cell('north', 3001);
+  const wrong = (change: Partial<OwnCell>, first = 3001, name = 'north') =>
+    refusal(west.register(cell(name, first, { publicUrl, fingerprint, ...change }), 'http://127.0.0.1:1003'));
+  assert.match(
+    await wrong({ publicUrl: 'https://other.example' }),
+    /PUBLIC_URL is https:\/\/other\.example here/,
+  );
+  assert.match(await wrong({ fingerprint: Buffer.alloc(32, 8) }), /has another SECRET_KEY/);
+  assert.match(
+    await wrong({ program: '2.0.0' }),
+    /has version 1\.0\.0 of the service, and this program is 2\.0\.0/,
+  );
+  assert.match(await wrong({}, 1500), /Another cell of the directory has some of these numbers/);
+  assert.match(await wrong({}, 3001, 'east'), /another cell "east", with the numbers 1-999/);
+  assert.match(
+    await refusal(
+      east.publish(cell('east', 1, { publicUrl: 'https://other.example' }), namesOf(lakeside, 'lakeside')),
+    ),
+    /PUBLIC_URL/,
+  );
+  assert.match(
+    await refusal(east.publish(cell('north', 3001), namesOf(lakeside, 'lakeside'))),
+    /does not have the cell "north"/,
+  );
+  assert.deepEqual(
+    (await east.listCells()).map(({ name, program }) => [name, program]),
+    [
+      ['east', '1.0.0'],
+      ['west', '1.0.0'],
+    ],
+  );
+});
+
+test('a trial changes nothing', async () => {
+  const trial = await east.publish(
+    cell('east', 1, { program: '1.0.1' }),
+    namesOf(meadow, 'meadow', ['tried']),
+    {
+      isTrial: true,
+    },
+  );
+  assert.equal(trial.changes, 1);
+  assert.equal(await east.find({ kind: 'client', clientId: 'tried' }), undefined);
+  assert.equal((await east.listCells())[0]?.program, '1.0.0');
+});
+
+test('the audit has every change with its cell and login, and the service’s login cannot change it', async () => {
+  const entries = await rows<{ actor: string; login: string; before: object; after: { cell?: string } }>(
+    `select actor, login, before, after from directory_entries
+     where table_name = 'directory_institutions' and action = 'update' order by entry_id`,
+  );
+  assert.deepEqual(
+    entries.map(({ actor, login, after }) => [actor, login, after.cell]),
+    [
+      ['east', 'sharedraft_app', 'west'],
+      ['west', 'sharedraft_app', 'east'],
+    ],
+  );
+  const asService = (text: string) =>
+    asSuperuser(database.owner, async (client) => {
+      await client.query('set role sharedraft_app');
+      await client.query(text);
+    });
+  for (const text of [
+    `delete from directory_entries`,
+    `update directory_institutions set code = 'other'`,
+    `delete from directory_institutions`,
+    `update directory_clients set institution_id = 1001`,
+    `insert into directory_changes values ('1')`,
+  ])
+    await assert.rejects(asService(text), { code: '42501' }, text);
+  await assert.rejects(rows(`delete from directory_entries`), { code: 'SD160' });
+  await assert.rejects(rows(`insert into directory_institutions values (9000, 'nowhere', 'east', now())`), {
+    code: 'SD161',
+  });
+});
