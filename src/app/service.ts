@@ -84,6 +84,7 @@ import { startWebhookSender } from '../webhooks/index.ts';
 import { alertServicesOf } from './alert-services.ts';
 import { startMaintenance } from './background/maintenance.ts';
 import { startSweeping } from './background/sweeper.ts';
+import { otherCellsOf } from './cells/other-cells.ts';
 import { publishAtStart, startPublishing } from './cells/publishing.ts';
 import type { Config, Secrets } from './config.ts';
 import {
@@ -159,6 +160,7 @@ export async function startService(
     await refusePublicDemo(config, context);
     await publishAtStart(context, options.log);
     let stopping = false;
+    const cells = config.forwardRequests ? await otherCellsOf(context) : undefined;
     const server = await createServer(
       servicesOf(context, {
         desk,
@@ -170,6 +172,7 @@ export async function startService(
       }),
       {
         ...config,
+        cells,
         nowMillis: () => context.clock().getTime(),
         logStream: options.logStream ?? openServiceLog(config.logLevel).stream,
       },

@@ -64,6 +64,11 @@ const settings = {
     '`DIRECTORY_DATABASE_URL`',
     'For `sharedraft migrate`: the login that owns the directory.',
   ),
+  forwardRequests: flag(
+    'FORWARD_REQUESTS',
+    'Send requests of an institution that another cell of the directory serves [on to that cell](cells.md#forwarding). `false` refuses them with 421.',
+    true,
+  ),
   databasePasswordFile: file(
     'DATABASE_PASSWORD_FILE',
     'File with the password of the login in `DATABASE_URL`, read for each new connection: replace it without a restart.',

@@ -4,6 +4,7 @@
  * Invariants: every request is authenticated before its body is read, and validated before a use case sees it; every
  * refusal is a problem document or an OAuth error; no response holds SQL, stacks or the existence of other members.
  */
+export type { OtherCells } from './forwarding/register.ts';
 export { presentEvent } from './presenters.ts';
 export { createServer, type ServerOptions } from './server/server.ts';
 export type {

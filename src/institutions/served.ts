@@ -9,23 +9,24 @@ export function refusalOf(state: ServedState | null | undefined): Problem | unde
 }
 
 /**
- * The institutions that this cell does not serve, read from the directory at the start and twice a second. Writes do not rely on it,
+ * The institutions that this cell serves, and those that it does not, read from the directory at the start and twice a second. Writes do not rely on it,
  * since the database refuses them (check_fence()), nor do callers with a token of ours, whose status is read with the state.
  */
 export class Served {
-  #others: ReadonlyMap<InstitutionId, ServedState> = new Map();
+  #states: ReadonlyMap<InstitutionId, ServedState> = new Map();
 
   learn(institutions: readonly Institution[]): void {
-    this.#others = new Map(
-      institutions.flatMap(({ institutionId, served }) =>
-        served === 'here' ? [] : [[institutionId, served]],
-      ),
-    );
+    this.#states = new Map(institutions.map(({ institutionId, served }) => [institutionId, served]));
+  }
+
+  /** Undefined for an institution that this cell has never had, or has had for less than half a second. */
+  stateOf(institutionId: InstitutionId): ServedState | undefined {
+    return this.#states.get(institutionId);
   }
 
   /** Throws Problem `institution_moving`, `institution_elsewhere`. */
   readonly require = (institutionId: InstitutionId): void => {
-    const refusal = refusalOf(this.#others.get(institutionId));
+    const refusal = refusalOf(this.#states.get(institutionId));
     if (refusal !== undefined) throw refusal;
   };
 }

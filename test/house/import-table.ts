@@ -99,6 +99,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'the only folder that knows Fastify, status numbers and the wire; `routes/` has a file for each operation',
     imports: [
       'operators',
+      'cell-directory',
       'alerts',
       'webhooks',
       'feed',

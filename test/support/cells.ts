@@ -56,7 +56,7 @@ export interface TestDirectory {
 type TestCells = readonly [TestCell, TestCell] & AsyncDisposable & { readonly directory: TestDirectory };
 
 /** Two cells with a directory, and the demo institutions in the first. They have had their numbers for a while. */
-export async function startCells(): Promise<TestCells> {
+export async function startCells({ forwards = false } = {}): Promise<TestCells> {
   const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-cells-'));
   await chmod(parent, 0o755);
   const folders = ['east', 'west'].map((name) => path.join(parent, name));
@@ -75,8 +75,16 @@ export async function startCells(): Promise<TestCells> {
   const [server, other] = servers as [EmbeddedPostgres, EmbeddedPostgres];
   const directory = await makeDirectory(server.connection);
   const cells = await Promise.all([
-    startCell(server, { name: 'east', firstNumber: 1, lastNumber: 999 }, { directory, hasDemo: true }),
-    startCell(other, { name: 'west', firstNumber: 1001, lastNumber: 1999 }, { directory, hasDemo: false }),
+    startCell(
+      server,
+      { name: 'east', firstNumber: 1, lastNumber: 999 },
+      { directory, forwards, hasDemo: true },
+    ),
+    startCell(
+      other,
+      { name: 'west', firstNumber: 1001, lastNumber: 1999 },
+      { directory, forwards, hasDemo: false },
+    ),
   ]);
   const stop = async () => {
     await Promise.all(cells.map((cell) => cell[Symbol.asyncDispose]()));
@@ -124,7 +132,11 @@ async function freePort(): Promise<number> {
 async function startCell(
   postgres: EmbeddedPostgres,
   wanted: WantedCell,
-  { directory, hasDemo }: { readonly directory: TestDirectory; readonly hasDemo: boolean },
+  {
+    directory,
+    forwards,
+    hasDemo,
+  }: { readonly directory: TestDirectory; readonly forwards: boolean; readonly hasDemo: boolean },
 ): Promise<TestCell> {
   const { connection } = postgres;
   const [ownerUrl, url] = [urlOf(connection, connection.user), urlOf(connection, embeddedLogin)];
@@ -152,6 +164,7 @@ async function startCell(
     PUBLIC_URL: testPublicUrl,
     DATABASE_URL: url,
     DIRECTORY_DATABASE_URL: directory.url,
+    FORWARD_REQUESTS: String(forwards),
     SECRET_KEY: testSecretKey,
     LOG_LEVEL: 'silent',
     ALLOW_DEMO_ANYWHERE: 'true',

@@ -16,6 +16,8 @@ import type { Config } from '../config.ts';
 export class DirectoryState {
   /** Sentences about what they say in two ways. */
   conflicts: readonly string[] = [];
+  /** The institutions of this cell by the issuers of their providers. */
+  issuers: ReadonlyMap<string, InstitutionId> = new Map();
   /** False: the directory could not be reached, or refused this cell. */
   isReached = true;
 }

@@ -43,6 +43,8 @@ async function publishOnce(context: PublishDeps, log: Log): Promise<void> {
       throw new DirectoryRefusedError(
         'DIRECTORY_DATABASE_URL is set, and this database is no cell yet. Run "sharedraft cell set" first.',
       );
+    const { providers } = publication.names;
+    state.issuers = new Map(providers.map(({ issuer, institutionId }) => [issuer, institutionId]));
     const { changes, conflicts } = await directory.publish(publication.own, publication.names);
     if (changes > 0) log('directory_published', { changes });
     // A move between two looks is no conflict.

@@ -15,6 +15,7 @@ import type { Basis } from '../../memory/index.ts';
 import { type DatabaseFailure, databaseFailureOf, describeError } from '../../shared/describe-error.ts';
 import { Problem } from '../../shared/problem.ts';
 import { fdxErrorResponse, interactionHeader, interactionIdOf } from '../fdx/fdx-error.ts';
+import { forOneAddress, type OtherCells, registerForwarding } from '../forwarding/register.ts';
 import { type Admission, admissionOf } from '../limits/admission.ts';
 import { type Connections, connectionsWith } from '../limits/connections.ts';
 import { type RateOptions, type Rates, ratesOf } from '../limits/rates.ts';
@@ -70,6 +71,8 @@ export interface ServerOptions extends RateOptions {
   readonly trustedProxies?: readonly string[];
   /** Limit of requests in flight. */
   readonly maxInFlight?: number;
+  /** Requests of institutions that other cells serve are sent on to these. */
+  readonly cells?: OtherCells | undefined;
 }
 
 declare module 'fastify' {
@@ -105,6 +108,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('caller', null);
   app.decorateRequest('unverified', null);
   app.decorateRequest('callerAddress', null);
+  app.decorateRequest('isSentOn', false);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
   app.decorateRequest('transferId', null);
@@ -131,13 +135,16 @@ export async function createServer(services: Services, options: ServerOptions): 
     if (is404) throw pathNotFound();
     done();
   });
+  const { cells } = options;
+  if (cells !== undefined) registerForwarding(app, cells, connections);
   app.setErrorHandler(async (failure, request, reply) => {
     // An inactive token takes precedence over any other error.
-    const error =
+    const found =
       (await request.unverified?.verify().then(
         () => failure,
         (refusal) => refusal,
       )) ?? failure;
+    const error = cells === undefined || request.isSentOn ? found : forOneAddress(found);
     const oauth = request.routeOptions.config.operation?.oauth ? asOAuthError(error) : undefined;
     if (oauth === undefined) return sendProblem(request, reply, toProblem(error));
     request.problemCode = oauth.error;
