@@ -10,6 +10,5 @@ export {
   type CellNames,
   DirectoryRefusedError,
   type OwnCell,
-  type Published,
 } from './cell-directory.ts';
-export type { Clue, DirectoryCell, HostPlace, Place } from './queries.ts';
+export type { Clue } from './queries.ts';

@@ -97,7 +97,7 @@ test('a client, an issuer and a host of another cell are refused, and nothing is
   assert.equal((await west.find({ kind: 'client', clientId: 'app' }))?.cell, 'east');
 });
 
-test('of two operators who claim one client id at the same time, one gets it', async () => {
+test('one operator gets a client id that two claim at the same time', async () => {
   const claims = [
     east.claim('east', namesOf(lakeside, 'lakeside', ['contested'])),
     west.claim('west', namesOf(harbor, 'harbor', ['contested'])),

@@ -123,7 +123,7 @@ test('a request goes on with its method, path and headers, the caller’s addres
   assert.equal(openHop(key, sealed.replace('192.0.2.7', '192.0.2.8'), hop), undefined, 'another address');
 });
 
-test('a request of an own institution, and one without a clue, stay', async () => {
+test('a request of an own institution stays, and so does one without a clue', async () => {
   const own = { authorization: `Bearer ${tokenOf({ iss: issuer, institution_id: 1 })}` };
   for (const headers of [own, {}]) {
     const answer = await fetch(`${address}/a`, { headers });

@@ -38,11 +38,11 @@ export interface TestCell extends AsyncDisposable {
   rows<Row extends object>(text: string): Promise<Row[]>;
 }
 
-export const testPublicUrl = 'http://sharedraft.test';
+const testPublicUrl = 'http://sharedraft.test';
 const cellOrigin = { ...ownOrigin(), operator: { user: 'tester', host: 'test' } };
 
 /** The directory of two cells, a database of the server of the first. */
-export interface TestDirectory {
+interface TestDirectory {
   /** The service's login. */
   readonly url: string;
   rows<Row extends object>(text: string): Promise<Row[]>;
@@ -97,7 +97,7 @@ function urlOf({ database, host }: SocketConnection, user: string): string {
   return `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 }
 
-export async function makeDirectory(server: SocketConnection): Promise<TestDirectory> {
+async function makeDirectory(server: SocketConnection): Promise<TestDirectory> {
   const connection = { ...server, database: 'cell_directory' };
   await asSuperuser(server, (client) => client.query('create database cell_directory'));
   await migrate(connection, { schema: 'directory', login: embeddedLogin });
