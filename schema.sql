@@ -1094,12 +1094,14 @@ comment on table event_epochs is 'Transactions are numbered by the cluster. Afte
 comment on column event_epochs.last_before is 'Last transaction of the epoch before that was kept. A later position refers to a lost event. Null: none was lost.';
 
 create table event_timeline (
-  only_row  boolean not null default true,
-  timeline  text not null,
+  only_row           boolean not null default true,
+  timeline           text not null,
+  first_transaction  xid8 not null default '3'::xid8,
   constraint event_timeline_pkey PRIMARY KEY (only_row),
   constraint event_timeline_only_row_check CHECK (only_row)
 );
 comment on table event_timeline is 'The cluster and its timeline on which events are written. Another one begins a new epoch.';
+comment on column event_timeline.first_transaction is 'The first transaction of the service on the timeline.';
 
 create table audit_entries (
   institution_id  integer not null,
@@ -2826,6 +2828,7 @@ AS $function$
 declare
   current text;
   known text;
+  first_known xid8;
   institution integer;
   last_of_all xid8;
   lost_from numeric;
@@ -2841,15 +2844,19 @@ begin
   end if;
   -- A connection made at the same time waits, and then reads the new timeline.
   perform pg_advisory_xact_lock(7305103);
-  known := (select t.timeline from public.event_timeline t);
+  select t.timeline, t.first_transaction into known, first_known from public.event_timeline t;
   if known = current then
     return false;
   end if;
   if known is null then
-    insert into public.event_timeline (timeline) values (current);
+    insert into public.event_timeline (timeline, first_transaction) values (current, pg_current_xact_id());
     return false;
   end if;
-  update public.event_timeline set timeline = current;
+  -- Another cluster has other numbers.
+  if split_part(known, '/', 1) <> split_part(current, '/', 1) then
+    first_known := '3';
+  end if;
+  update public.event_timeline set timeline = current, first_transaction = pg_current_xact_id();
   lock table public.outbox in share mode;
   -- Events of an earlier epoch may be of another cluster: of a restore, or of the cell that an institution came from.
   for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
@@ -2859,10 +2866,11 @@ begin
         select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
       order by o.xid desc limit 1));
   end loop;
-  -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Numbers
-  -- from another cluster's data that this cluster has not assigned yet have no status.
+  -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Only those of
+  -- the timeline that has ended can be lost; each of the service comes after its first one, which was here. Numbers from another
+  -- cluster's data that this cluster has not assigned yet have no status.
   lost_from := (
-    select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, 3),
+    select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, first_known::text::numeric),
                                        least(last_of_all::text::numeric,
                                              pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)) x
     where pg_xact_status(x::text::xid8) = 'aborted');

@@ -39,8 +39,9 @@ const feed = sql(
   'events_feed',
   `select ($2::bigint, $3::xid8) >= (now.epoch, now.first_unused)
             or exists (select from event_epochs e
-                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and $3::xid8 > e.last_before) as is_ahead,
-          o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
+                       where e.institution_id = $1 and e.epoch = $2::bigint + 1 and e.epoch > $7::bigint
+                         and $3::xid8 > e.last_before) as is_ahead,
+          now.epoch as epoch_now, o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
           f.account_id as from_account, o.from_seq, t.account_id as to_account, o.to_seq,
           o.data, r.transfer,
           coalesce($6::bigint, (select event_number($1, $2::bigint, $3::xid8, $4::bigint)))
@@ -83,27 +84,36 @@ const feed = sql(
    order by o.epoch, o.xid, o.event_key`,
 );
 
+interface FeedQuestion {
+  readonly after: Position;
+  readonly limit: number;
+  /** That of the last event before the position, if the caller knows it; otherwise it is counted. */
+  readonly number?: bigint | null;
+  /** The newest epoch when the position was read; without it, that of the position. */
+  readonly readIn?: bigint | undefined;
+}
+
 /**
- * `isAhead`: the position is of a transaction that has not been yet, or was undone. `number` is that of the last event before the
- * position, if the caller knows it; otherwise it is counted.
+ * `isAhead`: the position is of a transaction that has not been yet, or that an epoch undid which began after the position was read.
+ * `epochNow` is the newest epoch.
  */
 export async function selectFeed(
   db: Queryable,
-  after: Position,
-  limit: number,
-  number: bigint | null = null,
-): Promise<{ readonly isAhead: boolean; readonly rows: FeedRow[] }> {
-  const [epoch, xid, key] = after;
+  { after, limit, number = null, readIn }: FeedQuestion,
+): Promise<{ readonly isAhead: boolean; readonly epochNow: bigint; readonly rows: FeedRow[] }> {
+  const [epoch = 0n, xid, key] = after;
   const { rows } = await db.query<
     Omit<FeedRow, 'xid' | 'eventKey'> & {
       readonly isAhead: boolean;
+      readonly epochNow: number;
       readonly xid: string;
       /** Null in the one row that there is when there are no events. */
       readonly eventKey: bigint | null;
     }
-  >(feed, [db.institutionId, epoch, String(xid), key, limit, number]);
+  >(feed, [db.institutionId, epoch, String(xid), key, limit, number, readIn ?? epoch]);
   return {
     isAhead: rows[0]?.isAhead === true,
+    epochNow: BigInt(rows[0]?.epochNow ?? epoch),
     rows: rows.flatMap((row) =>
       row.eventKey === null ? [] : [{ ...row, xid: BigInt(row.xid), eventKey: row.eventKey }],
     ),

@@ -42,7 +42,9 @@ export type FeedStart = { readonly after: Position | null } | { readonly from: b
 /**
  * The institution's events from the place on, oldest first. The order is that of their transactions and not quite that of
  * time; an event is not shown before each transaction numbered below its own has ended, so that none is ever skipped.
- * There is always a next position: the same again where nothing is new. It is epoch, transaction and key.
+ * There is always a next position: the same again where nothing is new. It is epoch, transaction and key, and the newest epoch when it
+ * was read. Without the last one, a reader that begins again after a loss could never pass the events that were kept behind a lost
+ * one: their positions look like those of readers from before the loss.
  *
  * Problem `invalid_request`: the place is ahead of the feed. It may have been put back to an earlier state.
  */
@@ -52,16 +54,23 @@ export async function readEvents(
   { limit, ...start }: FeedStart & { readonly limit: number },
 ): Promise<Page<FeedEvent>> {
   return database.read(institutionId, async (db) => {
-    const position =
+    const { after, readIn } =
       'from' in start
-        ? ((await selectPositionOfNumber(db, start.from - 1n)) ?? refuseAhead('from'))
-        : (start.after ?? [0n, 0n, 0n]);
-    const { isAhead, rows } = await selectFeed(db, position, limit, numberBefore(start));
+        ? {
+            after: (await selectPositionOfNumber(db, start.from - 1n)) ?? refuseAhead('from'),
+            readIn: anyEpoch,
+          }
+        : { after: start.after?.slice(0, 3) ?? [0n, 0n, 0n], readIn: start.after?.[3] };
+    const question = { after, limit, number: numberBefore(start), readIn };
+    const { isAhead, epochNow, rows } = await selectFeed(db, question);
     if (isAhead) refuseAhead('after');
     const items = rows.map(toFeedEvent);
-    return { items, next: items.at(-1)?.position ?? position };
+    return { items, next: [...(items.at(-1)?.position ?? after), epochNow] };
   });
 }
+
+/** Later than any epoch, for a position that was read now. */
+const anyEpoch = 2n ** 31n - 1n;
 
 /** The number of the last event before the place; null if only counting tells it. */
 function numberBefore(start: FeedStart): bigint | null {
@@ -78,14 +87,17 @@ export async function readEventsBehind(
     limit,
   }: { readonly position: Position; readonly number: bigint; readonly limit: number },
 ): Promise<FeedEvent[]> {
-  return (await selectFeed(db, position, limit, number)).rows.map(toFeedEvent);
+  return (await selectFeed(db, { after: position, limit, number })).rows.map(toFeedEvent);
 }
 
 /** The event with the id. Undefined if there is none, or the feed does not show it yet. */
 export async function findEvent(db: Queryable, eventId: string): Promise<FeedEvent | undefined> {
   const place = placeOf(eventId);
   if (place === undefined || place.eventKey === 0n) return undefined;
-  const { rows } = await selectFeed(db, [BigInt(place.epoch), place.xid, place.eventKey - 1n], 1);
+  const { rows } = await selectFeed(db, {
+    after: [BigInt(place.epoch), place.xid, place.eventKey - 1n],
+    limit: 1,
+  });
   return rows.map(toFeedEvent).find((event) => event.eventId === eventId);
 }
 

@@ -9,6 +9,7 @@ as $$
 declare
   current text;
   known text;
+  first_known xid8;
   institution integer;
   last_of_all xid8;
   lost_from numeric;
@@ -24,15 +25,19 @@ begin
   end if;
   -- A connection made at the same time waits, and then reads the new timeline.
   perform pg_advisory_xact_lock(7305103);
-  known := (select t.timeline from public.event_timeline t);
+  select t.timeline, t.first_transaction into known, first_known from public.event_timeline t;
   if known = current then
     return false;
   end if;
   if known is null then
-    insert into public.event_timeline (timeline) values (current);
+    insert into public.event_timeline (timeline, first_transaction) values (current, pg_current_xact_id());
     return false;
   end if;
-  update public.event_timeline set timeline = current;
+  -- Another cluster has other numbers.
+  if split_part(known, '/', 1) <> split_part(current, '/', 1) then
+    first_known := '3';
+  end if;
+  update public.event_timeline set timeline = current, first_transaction = pg_current_xact_id();
   lock table public.outbox in share mode;
   -- Events of an earlier epoch may be of another cluster: of a restore, or of the cell that an institution came from.
   for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
@@ -42,10 +47,11 @@ begin
         select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
       order by o.xid desc limit 1));
   end loop;
-  -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Numbers
-  -- from another cluster's data that this cluster has not assigned yet have no status.
+  -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Only those of
+  -- the timeline that has ended can be lost; each of the service comes after its first one, which was here. Numbers from another
+  -- cluster's data that this cluster has not assigned yet have no status.
   lost_from := (
-    select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, 3),
+    select min(x) from generate_series(greatest(last_of_all::text::numeric - 10000, first_known::text::numeric),
                                        least(last_of_all::text::numeric,
                                              pg_snapshot_xmin(pg_current_snapshot())::text::numeric - 1)) x
     where pg_xact_status(x::text::xid8) = 'aborted');

@@ -44,8 +44,8 @@ export interface ListRequest {
   readonly positionName?: 'offset';
 }
 
-/** Throws Problem `invalid_request` for a position of another list. A position has `words` numbers. */
-export function readPage(listRequest: ListRequest, words: number): PageRequest {
+/** Throws Problem `invalid_request` for a position of another list. A position has one of these counts of numbers. */
+export function readPage(listRequest: ListRequest, ...words: readonly number[]): PageRequest {
   const { limit, [listRequest.positionName ?? 'after']: after } = listRequest.query;
   return {
     limit: typeof limit === 'number' ? limit : defaultLimit,
@@ -78,10 +78,11 @@ export function positionText(position: Position, listRequest: ListRequest): stri
   return Buffer.concat([digest(listRequest), words]).toString('base64url');
 }
 
-function decode(text: string, listRequest: ListRequest, words: number): Position {
+function decode(text: string, listRequest: ListRequest, counts: readonly number[]): Position {
   const bytes = Buffer.from(text, 'base64url');
+  const words = (bytes.length - digestBytes) / wordBytes;
   const ours =
-    bytes.length === digestBytes + words * wordBytes &&
+    counts.includes(words) &&
     bytes.toString('base64url') === text &&
     bytes.subarray(0, digestBytes).equals(digest(listRequest));
   const position = ours

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { appendEvents, beginEpoch, type NewEvent, ownOrigin } from '../../../src/events/index.ts';
+import {
+  appendEvents,
+  beginEpoch,
+  beginEpochsOfTimeline,
+  type NewEvent,
+  ownOrigin,
+} from '../../../src/events/index.ts';
 import { findInstitutionByCode } from '../../../src/institutions/index.ts';
-import type { InstitutionId } from '../../../src/storage/index.ts';
+import type { InstitutionId, Transaction } from '../../../src/storage/index.ts';
 import { Client } from '../../support/client.ts';
 import { type Answer, clientOf, type DemoCaller, memberOf, paths } from '../../support/demo.ts';
 import { sendRaw } from '../../support/raw-http.ts';
@@ -325,7 +331,7 @@ describe('after a restore', () => {
     );
     const position = new URL(reader.next, restored.address).searchParams.get('after') ?? '';
     const bytes = Buffer.from(position, 'base64url');
-    bytes.writeBigUInt64BE(BigInt(newest[0]?.xid ?? 0), bytes.length - 16);
+    bytes.writeBigUInt64BE(BigInt(newest[0]?.xid ?? 0), bytes.length - 24);
     reader.next = `${feed}?limit=200&after=${bytes.toString('base64url')}`;
     assert.equal((await caller.get(reader.next)).status, 400, 'a position ahead of the database is refused');
 
@@ -344,7 +350,7 @@ describe('after a restore', () => {
       `select xid::text from outbox where institution_id = $1 and data->>'name' = 'old 2'`,
       [lakesideId],
     );
-    bytes.writeBigUInt64BE(BigInt(last?.xid ?? 0) + 1n, bytes.length - 16);
+    bytes.writeBigUInt64BE(BigInt(last?.xid ?? 0) + 1n, bytes.length - 24);
     const undone = await caller.get(`${feed}?limit=200&after=${bytes.toString('base64url')}`);
     assert.equal(undone.status, 400, 'a position beyond the dump');
 
@@ -402,6 +408,54 @@ describe('after a restore to an earlier state of the same cluster', () => {
     assert.equal(new Set([...undone, ...written]).size, 4, 'of four events, four ids');
   });
 
+  test('a reader that begins again is led past the events that were kept behind a lost one, page by page', async () => {
+    await using promoted = await startTestService();
+    const { put, lose, promote, caller } = await timelineOf(promoted);
+    await put('kept 1');
+    await lose();
+    await put('kept 2');
+    await put('kept 3');
+    const before = new Reader(caller);
+    await before.until(isMarker('kept 3'));
+    await promote();
+    assert.equal((await caller.get(before.next)).status, 400, 'it may have read the lost one');
+    await put('new');
+    const again = new Reader(caller, 1);
+    await again.until(isMarker('new'));
+    const names = again.seen.flatMap((event) => (event.data?.name ? [event.data.name] : []));
+    assert.deepEqual(names, ['kept 1', 'kept 2', 'kept 3', 'new']);
+    const { sequence } = again.seen.find(isMarker('kept 3'));
+    assert.equal((await caller.get(`${feed}?from=${sequence}&limit=1`)).body[0].data.name, 'kept 3');
+  });
+
+  test('a link of an earlier version, without the epoch in which it was read, continues', async () => {
+    await using promoted = await startTestService();
+    const { put, promote, caller } = await timelineOf(promoted);
+    await put('kept');
+    const reader = new Reader(caller);
+    await reader.until(isMarker('kept'));
+    const url = new URL(reader.next, promoted.address);
+    const bytes = Buffer.from(url.searchParams.get('after') ?? '', 'base64url');
+    reader.next = `${feed}?limit=200&after=${bytes.subarray(0, -8).toString('base64url')}`;
+    await promote();
+    await put('new');
+    await reader.until(isMarker('new'));
+    assert.equal(reader.seen.filter(isMarker('kept')).length, 1);
+  });
+
+  test('a transaction that was rolled back on an earlier timeline refuses no reader at the next fail-over', async () => {
+    await using promoted = await startTestService();
+    const { put, lose, note, promote, caller } = await timelineOf(promoted);
+    await put('kept 1');
+    await lose();
+    await note();
+    await put('kept 2');
+    const reader = new Reader(caller);
+    await reader.until(isMarker('kept 2'));
+    await promote();
+    assert.equal((await caller.get(reader.next)).status, 200);
+  });
+
   test('an event written while an epoch begins is either before the epoch or in it', async () => {
     await using restored = await startTestService();
     const { database, clock } = restored.service.context;
@@ -437,6 +491,37 @@ describe('after a restore to an earlier state of the same cluster', () => {
   });
 });
 
+/** Fail-overs as the service sees them: lost transactions have the status of those that were rolled back. */
+async function timelineOf(promoted: TestService) {
+  const { database, clock } = promoted.service.context;
+  const append = (name: string) => async (tx: Transaction) => appendEvents(tx, [marker(name)], new Date());
+  const [cluster] = await promoted.db.superuser<{ id: string }>(
+    'select system_identifier::text as id from pg_control_system()',
+  );
+  /** Its first transaction is this one. */
+  const note = () =>
+    promoted.db.superuser(
+      `update event_timeline set timeline = '${cluster?.id}/earlier', first_transaction = pg_current_xact_id()`,
+    );
+  return {
+    caller: await clientOf(promoted),
+    put: (name: string) => database.transaction(lakesideId, append(name)),
+    lose: () =>
+      assert.rejects(
+        database.transaction(lakesideId, async (tx) => {
+          await append('lost')(tx);
+          throw new Error('lost');
+        }),
+        /lost/,
+      ),
+    note,
+    promote: async () => {
+      await promoted.db.superuser(`update event_timeline set timeline = '${cluster?.id}/earlier'`);
+      assert.equal(await database.directory((db) => beginEpochsOfTimeline(db, clock())), true);
+    },
+  };
+}
+
 async function waitUntilLocked({ db }: TestService): Promise<void> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; await sleep(5)) {
     const waiting = await db.superuser(
@@ -456,7 +541,7 @@ describe('refused reads of events', () => {
     const own = new URL(nextOf(await app.get(`${feed}?limit=1`)), service.address).searchParams.get('after');
     const forged = Buffer.from(own ?? '', 'base64url');
     // An epoch beyond the column's range.
-    forged.writeBigUInt64BE(8_000_000_000_000_000n, forged.length - 24);
+    forged.writeBigUInt64BE(8_000_000_000_000_000n, forged.length - 32);
     for (const path of [
       `${feed}?after=${forged.toString('base64url')}`,
       theirs,

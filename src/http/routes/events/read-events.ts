@@ -46,7 +46,8 @@ export const readEvents = operation({
     }
     // The position in the link needs no `from` any more.
     const listRequest = { actor, url, query: pageQuery };
-    const { limit, after } = readPage(listRequest, 3);
+    // Links of versions before 0.3 have three numbers.
+    const { limit, after } = readPage(listRequest, 4, 3);
     const start = from === undefined ? { after } : { from: BigInt(from) };
     return pageResponse(listRequest, await services.readEvents(actor, { ...start, limit }), presentEvent);
   },
