@@ -1,12 +1,12 @@
-// Checks ops/container, ops/systemd, ops/kubernetes and ops/haproxy.
+// Checks ops/container, ops/systemd, ops/kubernetes, ops/haproxy and ops/patroni.
 //
 //   node scripts/deployment.ts          linters, as far as their programs are found: hadolint, kubernetes-validate (both from PyPI),
-//                                       kubectl or kustomize, systemd-analyze, haproxy with openssl
+//                                       kubectl or kustomize, systemd-analyze, patroni, haproxy with openssl
 //   node scripts/deployment.ts --try    and: makes the content of the image in a temporary folder (needs the npm registry), sums it up, and
 //                                       serves from it, read-only, as another user if root runs this, without npm on the PATH
 //
 // Prints a line for each step, `skip:` for one whose program is missing.
-import { spawn, spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
+import { lintPatroni } from './failovers/lint.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const mostMegabytes = 150;
@@ -36,6 +37,9 @@ lint('unit', {
   parameters: ['security', '--offline=yes', `--threshold=${mostExposure}`, 'ops/systemd/sharedraft.service'],
 });
 lintProxies();
+const lints = await lintPatroni(isInstalled);
+judge('patroni', 'patroni', lints.patroni);
+judge('proxy to PostgreSQL', 'haproxy', lints.haproxy);
 if (process.argv.includes('--try')) await tryImage();
 process.exit(failed ? 1 : 0);
 
@@ -91,11 +95,19 @@ function lint(
   step: string,
   { program, parameters }: { readonly program: string; readonly parameters: readonly string[] },
 ): void {
-  if (!isInstalled(program)) {
+  judge(
+    step,
+    program,
+    isInstalled(program) ? spawnSync(program, parameters, { encoding: 'utf8' }) : undefined,
+  );
+}
+
+function judge(step: string, program: string, run: SpawnSyncReturns<string> | undefined): void {
+  if (run === undefined) {
     say('skip', step, `${program} is missing`);
     return;
   }
-  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: 'utf8' });
+  const { status, stdout, stderr } = run;
   say(status === 0 ? 'ok' : 'FAIL', step, program);
   if (status !== 0) process.stdout.write(`${stdout}${stderr}\n`);
 }

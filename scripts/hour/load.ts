@@ -7,7 +7,6 @@ const tickMillis = 20;
 const connections = 256;
 const mostInFlight = 4_000;
 const requestSeconds = 20;
-const retryMillis = 2_000;
 
 /** Figures of a phase: responses by status, and how long they took. */
 interface Phase {
@@ -20,6 +19,16 @@ interface Order {
   readonly id: string;
   readonly bearer: string;
   readonly body: object;
+}
+
+interface LoadOptions {
+  readonly address: string;
+  readonly people: People;
+  readonly perSecond: number;
+  /** The ids of its orders begin with it. */
+  readonly name: string;
+  /** An order without an outcome is repeated after this time, and up to twice of it. */
+  readonly retryMillis: number;
 }
 
 /** A constant rate: four reads of an account, then an order. Orders without an outcome are repeated until they have one. */
@@ -35,25 +44,30 @@ export class Load {
   readonly #pool: Pool;
   readonly #people: People;
   readonly #perSecond: number;
+  readonly #name: string;
+  readonly #retryMillis: number;
   readonly #random = mulberry32(20_261_125);
   readonly #run = Date.now().toString(36);
   #count = 0;
   #inFlight = 0;
   #isOver = false;
+  #decidedAt = performance.now();
+  #longestPause = 0;
   #ticking: Promise<void> | undefined;
 
-  constructor({
-    address,
-    people,
-    perSecond,
-  }: {
-    readonly address: string;
-    readonly people: People;
-    readonly perSecond: number;
-  }) {
+  constructor({ address, people, perSecond, name, retryMillis }: LoadOptions) {
     this.#pool = new Pool(address, { connections, pipelining: 1 });
     this.#people = people;
     this.#perSecond = perSecond;
+    this.#name = name;
+    this.#retryMillis = retryMillis;
+  }
+
+  /** The longest time without a decided order since the last call, in milliseconds; the present one counts too. */
+  takeLongestPause(): number {
+    const longest = Math.max(this.#longestPause, performance.now() - this.#decidedAt);
+    this.#longestPause = 0;
+    return longest;
   }
 
   start(): void {
@@ -87,7 +101,7 @@ export class Load {
       return;
     }
     const other = index * step * accountsPerMember + ((account + 1) % accountsPerMember);
-    const id = `hour-${this.#run}-${this.#count}`;
+    const id = `${this.#name}-${this.#run}-${this.#count}`;
     this.outcomes.set(id, undefined);
     await this.#order({
       id,
@@ -103,10 +117,13 @@ export class Load {
       const status = await this.#send(bearer, '/digitalbanking/db-transfers/v1/transfers', body);
       if (status === 200 || status === 201 || status === 422) {
         this.outcomes.set(id, status);
+        const now = performance.now();
+        this.#longestPause = Math.max(this.#longestPause, now - this.#decidedAt);
+        this.#decidedAt = now;
         if (attempt > 0) this.repeated += 1;
         return;
       }
-      await sleep(retryMillis + this.#random(retryMillis));
+      await sleep(this.#retryMillis + this.#random(this.#retryMillis));
     }
   }
 

@@ -18,15 +18,24 @@ interface Member {
   child?: ChildProcess;
 }
 
-/** Two processes of the service, two workers each, behind HAProxy. */
+interface ServicesOptions {
+  /** Of each process. */
+  readonly workers: number;
+  /** Whether the clocks can be set, which needs faketime. */
+  readonly haveClocks: boolean;
+}
+
+/** Two processes of the service behind HAProxy. */
 export class Services {
   readonly #folder: string;
+  readonly #options: ServicesOptions;
   #members: Member[] = [];
   #proxy: ChildProcess | undefined;
   #port = '';
 
-  constructor(folder: string) {
+  constructor(folder: string, options: ServicesOptions) {
     this.#folder = folder;
+    this.#options = options;
   }
 
   get address(): string {
@@ -82,11 +91,13 @@ export class Services {
         ...environment,
         PORT: member.port,
         METRICS_PORT: member.metricsPort,
-        WORKERS: '2',
-        LD_PRELOAD: fakeTimeLibrary,
-        FAKETIME_TIMESTAMP_FILE: member.clock,
-        FAKETIME_CACHE_DURATION: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        WORKERS: String(this.#options.workers),
+        ...(this.#options.haveClocks && {
+          LD_PRELOAD: fakeTimeLibrary,
+          FAKETIME_TIMESTAMP_FILE: member.clock,
+          FAKETIME_CACHE_DURATION: '1',
+          FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

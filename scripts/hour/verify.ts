@@ -1,23 +1,36 @@
 import { spawn } from 'node:child_process';
+import type { SocketConnection } from '../../src/storage/index.ts';
 import { asSuperuser } from '../../test/support/postgres.ts';
 import { exitOf } from '../../test/support/processes.ts';
-import type { Databases } from './databases.ts';
 import type { Load } from './load.ts';
+
+interface Verdict {
+  /** Ids of the orders whose outcome the books do not have. */
+  readonly lost: readonly string[];
+  /** Everything else is as it must be. */
+  readonly isSound: boolean;
+}
 
 /** Compares every order with the books, prints the figures of each phase, and runs reconcile and the audit's verification. */
 export async function verify({
   root,
   environment,
   load,
-  databases,
+  name,
+  connection,
+  institutions,
   say,
 }: {
   readonly root: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly load: Load;
-  readonly databases: Databases;
+  /** The beginning of the ids of the load's orders. */
+  readonly name: string;
+  readonly connection: SocketConnection;
+  /** Codes of those whose audit is verified. */
+  readonly institutions: readonly string[];
   readonly say: (text: string) => void;
-}): Promise<boolean> {
+}): Promise<Verdict> {
   for (const [phase, { statuses, millis, seconds }] of load.phases) {
     const sorted = millis.toSorted((one, other) => one - other);
     const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
@@ -26,18 +39,19 @@ export async function verify({
       `${phase} (${Math.round(seconds)} s): ${counts}; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`,
     );
   }
-  const stored = await asSuperuser(databases.connection, async (client) => {
+  const stored = await asSuperuser(connection, async (client) => {
     const { rows } = await client.query<{ id: string; status: string; entries: number }>(
       `select t.transfer_id as id, t.status, count(e.*)::integer as entries
        from transfers t left join entries e
          on e.institution_id = t.institution_id and e.posting_key = t.transfer_key and e.kind = 'TRANSFER'
-       where t.transfer_id like 'hour-%' group by t.institution_id, t.transfer_id, t.status`,
+       where t.transfer_id like $1 group by t.institution_id, t.transfer_id, t.status`,
+      [`${name}-%`],
     );
     return rows;
   });
   const entriesOf = new Map(stored.map(({ id, status, entries }) => [id, { status, entries }]));
-  const lost = [...load.outcomes].filter(
-    ([id, status]) => status !== 422 && entriesOf.get(id)?.status !== 'COMPLETED',
+  const lost = [...load.outcomes].flatMap(([id, status]) =>
+    status !== 422 && entriesOf.get(id)?.status !== 'COMPLETED' ? [id] : [],
   );
   const doubled = stored.filter(({ status, entries }) => status === 'COMPLETED' && entries !== 2);
   const unasked = stored.filter(({ id }) => !load.outcomes.has(id));
@@ -45,16 +59,15 @@ export async function verify({
     `${load.outcomes.size} orders, ${load.repeated} decided by a repeated request, ${load.unsent} requests not sent: ` +
       `${lost.length} lost, ${doubled.length} doubled, ${stored.length - entriesOf.size} stored twice, ${unasked.length} never ordered`,
   );
-  const isWhole = lost.length + doubled.length + unasked.length === 0 && stored.length === entriesOf.size;
+  const isWhole = doubled.length + unasked.length === 0 && stored.length === entriesOf.size;
   const isReconciled = await reconcile();
   let isVerified = true;
-  // Each institution has chains of its own; the first few stand for all.
-  for (const institution of ['bench', 'bench-1', 'bench-2']) {
+  for (const institution of institutions) {
     const { code, output } = await command('audit', 'verify', '--institution', institution);
     say(`audit verify --institution ${institution}: ${code === 0 ? 'ok' : output}`);
     isVerified &&= code === 0;
   }
-  return isWhole && isReconciled && isVerified;
+  return { lost, isSound: isWhole && isReconciled && isVerified };
 
   /** A clock that was an hour ahead leaves accounts that are ahead of it until then, and nothing else. */
   async function reconcile(): Promise<boolean> {
