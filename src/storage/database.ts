@@ -2,7 +2,13 @@ import pg from 'pg';
 import { within } from '../shared/within.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
-import { asRefusalOfFence, databaseLost, databaseUnavailable, isConnectionLoss } from './errors.ts';
+import {
+  asRefusalOfFence,
+  databaseLost,
+  databaseUnavailable,
+  isConnectionLoss,
+  isLockedOut,
+} from './errors.ts';
 import { resolvePasswordFile } from './hosts/password-file.ts';
 import type { SocketConnection } from './hosts/socket-connection.ts';
 import { WritableHost } from './hosts/writable-host.ts';
@@ -279,7 +285,10 @@ export class Database {
       } catch (error) {
         release(true);
         this.#host.forget();
-        throw isConnectionLoss(error) ? databaseUnavailable(error) : withCallersStack(error);
+        // A promoted server notes its first connection in a commit that waits for a standby, and others wait for that one.
+        throw isConnectionLoss(error) || isLockedOut(error)
+          ? databaseUnavailable(error)
+          : withCallersStack(error);
       }
     }
     return { connection, release };

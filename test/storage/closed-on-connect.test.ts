@@ -4,6 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import pg from 'pg';
 import { Problem } from '../../src/shared/problem.ts';
 import { Database, type InstitutionId, sql } from '../../src/storage/index.ts';
 import { serverError, serverMessage } from '../support/server-messages.ts';
@@ -40,6 +41,32 @@ test('a server that closes a connection right after admitting it is unavailable'
       assert.equal(code, 'database_unavailable');
       assert.ok(connections > before);
     }
+  } finally {
+    await database.close();
+    server.close();
+    await rm(host, { recursive: true });
+  }
+});
+
+test('a server whose first look at a connection waits too long for a lock is unavailable', async () => {
+  const host = await mkdtemp(path.join(os.tmpdir(), 'locked-'));
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write(letIn));
+  });
+  await new Promise<void>((resolve) => server.listen(path.join(host, '.s.PGSQL.5432'), resolve));
+  const lockTimeout = new pg.DatabaseError('canceling statement due to lock timeout', 0, 'error');
+  lockTimeout.code = '55P03';
+  const database = new Database({
+    connection: { host, port: 5432, user: 'nobody', database: 'nothing' },
+    maxConnections: 1,
+    onConnect: () => Promise.reject(lockTimeout),
+  });
+  try {
+    await assert.rejects(
+      database.directory(async () => {}),
+      (error) => error instanceof Problem && error.code === 'database_unavailable',
+    );
   } finally {
     await database.close();
     server.close();
