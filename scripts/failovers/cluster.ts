@@ -25,7 +25,10 @@ export type Mode = 'sync' | 'async';
 export const times = { ttl: 8, loop_wait: 1, retry_timeout: 3 } as const;
 
 const database = 'bank';
-const patienceMillis = 180_000;
+/** A busy machine takes minutes to rewind a server. */
+const patienceMillis = 600_000;
+/** Bytes. The load goes on, and the lag is that of the last report. */
+const mostLag = 1_000_000;
 const askMillis = 2_000;
 const pollMillis = 300;
 
@@ -185,7 +188,7 @@ export class Cluster {
           role !== 'leader' &&
           /running|streaming/.test(state) &&
           timeline === leader?.timeline &&
-          Number(lag) === 0,
+          Number(lag) < mostLag,
       );
       const isSynchronous = members.some(({ role }) => role === 'sync_standby');
       if (leader && followers.length === 2 && (this.#mode === 'async' || isSynchronous)) return;
