@@ -54,7 +54,12 @@ export {
   startDevice,
 } from './device/device-flow.ts';
 export { deleteExpiredDevices } from './device/device-queries.ts';
-export { selectDatabaseFacts, selectInstitutionFacts, selectKeyFacts } from './doctor/facts.ts';
+export {
+  selectDatabaseFacts,
+  selectInstitutionFacts,
+  selectKeyFacts,
+  selectReplicationFacts,
+} from './doctor/facts.ts';
 export { type Finding, ok, problem, warning } from './doctor/finding.ts';
 export {
   judgeDatabase,
@@ -62,6 +67,7 @@ export {
   judgeInstitution,
   judgeKey,
   judgeOtherKey,
+  judgeReplication,
   judgeWork,
 } from './doctor/judge.ts';
 export { auditDocument } from './documents/audit-document.ts';

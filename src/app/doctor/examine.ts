@@ -16,12 +16,14 @@ import {
   judgeInstitution,
   judgeKey,
   judgeOtherKey,
+  judgeReplication,
   judgeWork,
   ok,
   problem,
   selectDatabaseFacts,
   selectInstitutionFacts,
   selectKeyFacts,
+  selectReplicationFacts,
   warning,
 } from '../../operators/index.ts';
 import { repositoryRoot } from '../../shared/process/repository-root.ts';
@@ -194,6 +196,7 @@ async function* examineReachable(
     const facts = await database.directory(selectDatabaseFacts);
     yield ok('server', `PostgreSQL ${facts.serverVersion}${facts.isEncrypted ? ', encrypted' : ''}.`);
     yield* judgeDatabase(facts, { clock: clock(), expectedIndexes: await indexesOfSchema() });
+    yield judgeReplication(await database.directory(selectReplicationFacts));
     yield* examineKeys({ config, secrets, clock }, database);
     yield* judgeWork(await database.directory((db) => selectOperationalFigures(db, clock())));
     yield* examineDirectory({ config, secrets, clock }, database);

@@ -48,6 +48,22 @@ export async function selectDatabaseFacts(db: Directory): Promise<DatabaseFacts>
   return (await db.query<DatabaseFacts>(database)).rows[0] as DatabaseFacts;
 }
 
+/** Servers that follow this one, and whether a commit waits for any. */
+export interface ReplicationFacts {
+  readonly standbys: number;
+  readonly isSynchronous: boolean;
+}
+
+const replication = sql(
+  'operators_replication_facts',
+  `select (select count(*)::integer from pg_stat_replication) as standbys,
+          current_setting('synchronous_standby_names') <> '' as is_synchronous`,
+);
+
+export async function selectReplicationFacts(db: Directory): Promise<ReplicationFacts> {
+  return (await db.query<ReplicationFacts>(replication)).rows[0] as ReplicationFacts;
+}
+
 /** The newest key that signs now. */
 export interface KeyFacts {
   readonly keys: number;

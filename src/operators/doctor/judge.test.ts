@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DatabaseFacts, InstitutionFacts } from './facts.ts';
 import type { Finding } from './finding.ts';
-import { judgeDatabase, judgeDisk, judgeInstitution, judgeKey, judgeWork } from './judge.ts';
+import {
+  judgeDatabase,
+  judgeDisk,
+  judgeInstitution,
+  judgeKey,
+  judgeReplication,
+  judgeWork,
+} from './judge.ts';
 
 const now = new Date('2026-03-02T12:00:00Z');
 const before = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
@@ -55,6 +62,15 @@ for (const [what, facts, finding] of cases) {
     assert.ok(findings.filter(({ verdict }) => verdict !== 'ok').every(({ cure }) => cure !== null));
   });
 }
+
+test('reports standbys for which no commit waits, and neither a server without any nor a synchronous one', () => {
+  const verdictOf = (standbys: number, isSynchronous: boolean) =>
+    judgeReplication({ standbys, isSynchronous }).verdict;
+  assert.equal(verdictOf(2, false), 'warning');
+  assert.equal(verdictOf(0, false), 'ok');
+  assert.equal(verdictOf(2, true), 'ok');
+  assert.equal(verdictOf(0, true), 'ok', 'readyz tells if commits wait for ever');
+});
 
 test('reports a signing key that no service has rotated, and none before the first start', () => {
   assert.equal(judgeKey({ keys: 0, signsFrom: null }, now, 90).verdict, 'ok');

@@ -1,5 +1,5 @@
 import type { SealedSecrets } from '../secret-key/reseal-secrets.ts';
-import type { DatabaseFacts, InstitutionFacts, KeyFacts } from './facts.ts';
+import type { DatabaseFacts, InstitutionFacts, KeyFacts, ReplicationFacts } from './facts.ts';
 import { bounded, type Finding, ok, problem, warning } from './finding.ts';
 
 const minute = 60;
@@ -86,6 +86,18 @@ function judgeAge(check: string, age: number): Finding {
     detail: `${Math.round((age / mostUnfrozen) * 100)} % of the way to the limit.`,
     cure: 'Autovacuum does not keep up: end long transactions, drop forgotten replication slots, then run "vacuum (freeze)" as the owner of the database.',
   });
+}
+
+export function judgeReplication({ standbys, isSynchronous }: ReplicationFacts): Finding {
+  const check = 'standbys';
+  if (isSynchronous) return ok(check, `Commits wait for a standby; ${standbys} are connected.`);
+  return standbys === 0
+    ? ok(check, 'None is connected, and no commit waits for one.')
+    : warning(
+        check,
+        `${standbys} are connected, and no commit waits for one: a fail-over would lose the last acknowledged transfers.`,
+        'Make one synchronous: docs/failover.md. It also tells how readers learn of a loss.',
+      );
 }
 
 export function judgeKey({ keys, signsFrom }: KeyFacts, now: Date, rotationDays: number): Finding {
