@@ -48,7 +48,7 @@ test('a server that closes a connection right after admitting it is unavailable'
   }
 });
 
-test('a server whose first look at a connection waits too long for a lock is unavailable', async () => {
+test('the database is unavailable if a new connection waits too long for a lock before its first use', async () => {
   const host = await mkdtemp(path.join(os.tmpdir(), 'locked-'));
   const server = net.createServer((socket) => {
     socket.on('error', () => {});
