@@ -1763,6 +1763,7 @@ create table member_sessions (
   ended_at          timestamp with time zone,
   address           inet,
   user_agent        text,
+  host              text collate "C",
   constraint member_sessions_pkey PRIMARY KEY (institution_id, session_id),
   constraint member_sessions_by_secret UNIQUE (institution_id, secret_hash),
   constraint member_sessions_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -1777,6 +1778,7 @@ comment on table member_sessions is 'Members who signed in at the service''s own
 comment on column member_sessions.secret_hash is 'Keyed hash of the cookie.';
 comment on column member_sessions.user_epoch is 'users.token_epoch at sign-in; a later one ends the session.';
 comment on column member_sessions.methods is 'How the member proved who they are (RFC 8176).';
+comment on column member_sessions.host is 'The institution''s host name at which the session began; null: PUBLIC_URL. No other host accepts its cookie.';
 
 create table consents (
   institution_id  integer not null,
@@ -2645,6 +2647,7 @@ create table logout_notices (
   user_key        bigint not null,
   attempts        integer not null default 0,
   due_at          timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  host            text collate "C",
   constraint logout_notices_pkey PRIMARY KEY (institution_id, session_id, client_id),
   constraint logout_notices_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint logout_notices_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -2654,6 +2657,7 @@ CREATE INDEX logout_notices_due ON logout_notices USING btree (institution_id, d
 comment on table logout_notices is 'Sessions that have ended, a row for each app that has yet to hear of it. Written by the transaction that ends the session, deleted when the app has accepted.';
 comment on column logout_notices.attempts is 'Attempts that were begun.';
 comment on column logout_notices.due_at is 'The next attempt. A process that begins one moves it, so that no other process sends meanwhile.';
+comment on column logout_notices.host is 'That of the session: the issuer that the app knows it from.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -5005,8 +5009,8 @@ CREATE OR REPLACE FUNCTION note_ended_session()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into logout_notices (institution_id, session_id, client_id, user_key)
-  select distinct new.institution_id, new.session_id, c.client_id, new.user_key
+  insert into logout_notices (institution_id, session_id, client_id, user_key, host)
+  select distinct new.institution_id, new.session_id, c.client_id, new.user_key, new.host
   from authorization_grants g
   join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id
     and c.active and c.backchannel_logout_uri is not null
@@ -5022,8 +5026,8 @@ CREATE OR REPLACE FUNCTION note_ended_sessions_of_user()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into logout_notices (institution_id, session_id, client_id, user_key)
-  select distinct new.institution_id, s.session_id, c.client_id, new.user_key
+  insert into logout_notices (institution_id, session_id, client_id, user_key, host)
+  select distinct new.institution_id, s.session_id, c.client_id, new.user_key, s.host
   from member_sessions s
   join authorization_grants g on g.institution_id = new.institution_id and g.session_id = s.session_id
   join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id

@@ -204,6 +204,7 @@ export async function openAppContext(
         keys,
         clientDirectory: new ClientDirectory(database),
         claims: directory && claimsIn(directory, database),
+        host: undefined,
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),
         proofNonces: new ProofNonces(vault, clock),

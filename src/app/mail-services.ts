@@ -1,6 +1,7 @@
 import { type Language, languages, stopAlertMail, textsOf } from '../alerts/index.ts';
-import { DecryptionError, type Vault } from '../auth/index.ts';
+import { DecryptionError, type InstitutionHost, issuerAt, type Vault } from '../auth/index.ts';
 import type { MailServices, UnsubscribeServices } from '../http/index.ts';
+import { findInstitution } from '../institutions/index.ts';
 import { type MailDeps, MailTransport, suppressAddress } from '../mail/index.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import type { Config } from './config.ts';
@@ -21,20 +22,31 @@ export function openMail(
   return new MailTransport({
     ...deps,
     settings: { smtpUrl, smtpPasswordFile },
-    unsubscribeUrl: (institutionId, { userId, language }) =>
-      `${publicUrl}/alerts/unsubscribe?token=${tokenOf(deps.vault, { institutionId, userId, language })}`,
+    unsubscribeUrl: async (institutionId, { userId, language }) => {
+      const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+      const origin = institution?.host ? issuerAt(institution.host) : publicUrl;
+      return `${origin}/alerts/unsubscribe?token=${tokenOf(deps.vault, { institutionId, userId, language })}`;
+    },
   });
 }
 
 /** A member who stops mail by the link of a message need not sign in: the link is sealed, and can do nothing else. */
-export function unsubscribeServicesOf(deps: MailDeps & { readonly vault: Vault }): UnsubscribeServices {
+export function unsubscribeServicesOf(
+  deps: MailDeps & { readonly vault: Vault; readonly host: InstitutionHost | undefined },
+): UnsubscribeServices {
+  const { vault, host } = deps;
+  // At the host name of an institution, links of others are none.
+  const ownLinkOf = (token: string) => {
+    const link = linkOf(vault, token);
+    return host === undefined || link?.institutionId === host.institutionId ? link : undefined;
+  };
   return {
     pageOf: (token) => {
-      const link = linkOf(deps.vault, token);
+      const link = ownLinkOf(token);
       return link && { language: link.language, ...textsOf(link.language).mail.page };
     },
     stop: async (token, origin) => {
-      const link = linkOf(deps.vault, token);
+      const link = ownLinkOf(token);
       if (link !== undefined) await stopAlertMail(deps, link.institutionId, { userId: link.userId, origin });
     },
   };

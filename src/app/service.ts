@@ -8,6 +8,7 @@ import {
   activationCode,
   addPasskey,
   answerConsent,
+  atHost,
   authorizationServerMetadata,
   authorize,
   beginAuthenticator,
@@ -20,6 +21,8 @@ import {
   forgottenPassword,
   grantTypes,
   handOverCode,
+  type InstitutionHost,
+  InstitutionHosts,
   identify,
   introspectToken,
   issueActivation,
@@ -162,7 +165,7 @@ export async function startService(
     let stopping = false;
     const cells = config.forwardRequests ? await otherCellsOf(context) : undefined;
     const server = await createServer(
-      servicesOf(context, {
+      servicesWithHosts(context, {
         desk,
         core,
         live,
@@ -273,10 +276,31 @@ const bytesOfInstitution = 1_000;
 
 const codes = { activation: activationCode, email: emailCode };
 
+/** Host names whose services are kept in memory. */
+const mostHosts = 10_000;
+
+/** The services of all institutions, and of each at its own host name. */
+function servicesWithHosts(context: AppContext, parts: ServiceParts): Services {
+  const { auth, database } = context;
+  const hosts = new InstitutionHosts(database, auth.memory);
+  const made = new Map<string, { readonly host: InstitutionHost; readonly services: Services }>();
+  const at = async (name: string): Promise<Services | undefined> => {
+    const host = await hosts.find(name);
+    if (host === undefined) return undefined;
+    const known = made.get(name);
+    if (known?.host.institutionId === host.institutionId) return known.services;
+    if (made.size >= mostHosts) made.clear();
+    const services = { ...servicesOf({ ...context, auth: atHost(auth, host) }, parts), at };
+    made.set(name, { host, services });
+    return services;
+  };
+  return { ...servicesOf(context, parts), at };
+}
+
 function servicesOf(
   context: AppContext,
   { desk, core, live, screener, isStopping, linePatienceMillis }: ServiceParts,
-): Services {
+): Omit<Services, 'at'> {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
   const institution = async (institutionId: InstitutionId) => {
@@ -347,7 +371,7 @@ function servicesOf(
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
-    publishedKeys: () => auth.keys.published(),
+    publishedKeys: () => auth.keys.published(auth.host?.institutionId),
     identify: (token, admit, proof) => identify(auth, token, admit, proof),
     proofNonce: () => auth.proofNonces.current(),
     registerMember: async (actor, member, origin) => {
@@ -429,7 +453,7 @@ function servicesOf(
     },
     alerts: alertServicesOf(context.alerts),
     mail: mailServicesOf({ database, clock }),
-    unsubscribe: unsubscribeServicesOf({ database, clock, vault: auth.vault }),
+    unsubscribe: unsubscribeServicesOf({ database, clock, vault: auth.vault, host: auth.host }),
     compareCoreBalances: async function* (actor, { bytes, format, origin, request }) {
       const own = await institution(actor.institutionId);
       const lines = readBalances(bytes, format, { patienceMillis: linePatienceMillis });

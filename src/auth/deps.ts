@@ -3,10 +3,11 @@ import type { BusinessTime } from '../institutions/index.ts';
 import type { ValidatedMemory } from '../memory/index.ts';
 import type { FairQueue } from '../shared/fair-queue.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
-import type { ClientDirectory } from './clients/client-directory.ts';
+import type { Clients } from './clients/client-directory.ts';
 import type { PasswordHasher } from './credentials/passwords.ts';
 import type { ProofNonces } from './dpop/nonces.ts';
 import type { UsedProofs } from './dpop/used-proofs.ts';
+import type { InstitutionHost } from './hosts/institution-hosts.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 import type { Vault } from './keys/vault.ts';
 import type { Providers } from './providers/providers.ts';
@@ -32,13 +33,15 @@ export interface AuthDeps {
   readonly businessTime: BusinessTime;
   readonly vault: Vault;
   readonly keys: SigningKeys;
-  readonly clientDirectory: ClientDirectory;
+  readonly clientDirectory: Clients;
   /** For a cell with a directory. */
   readonly claims?: NameClaims | undefined;
   readonly tokens: AccessTokens;
   readonly proofNonces: ProofNonces;
   readonly usedProofs: UsedProofs;
-  /** PUBLIC_URL: the issuer and the audience of our tokens. */
+  /** The host name of an institution at which the request arrived; undefined at PUBLIC_URL, where all institutions are. */
+  readonly host: InstitutionHost | undefined;
+  /** PUBLIC_URL, or the institution's host: the issuer and the audience of our tokens. */
   readonly issuer: string;
   readonly providers: Providers;
   readonly resourceTokens: ResourceTokens;

@@ -67,6 +67,8 @@ export type { AuthDeps, NameClaims } from './deps.ts';
 export { ProofNonces } from './dpop/nonces.ts';
 export { type ProofOfRequest, proofAlgorithms } from './dpop/proof.ts';
 export { UsedProofs } from './dpop/used-proofs.ts';
+export { atHost, issuerAt } from './hosts/at-host.ts';
+export { type InstitutionHost, InstitutionHosts } from './hosts/institution-hosts.ts';
 export {
   insertCellKey,
   selectKeysOfInstitution,

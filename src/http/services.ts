@@ -74,6 +74,11 @@ import type {
  * the edge pass fakes.
  */
 export interface Services {
+  /**
+   * The services at the host name of an institution, which know its clients and tokens only; undefined if no institution has the name. Problem
+   * `institution_moving`, `institution_elsewhere`, `database_unavailable`.
+   */
+  at(hostName: string): Promise<Services | undefined>;
   /** OAuthError, Problem `overloaded`. */
   issueToken(request: RawTokenRequest): Promise<TokenResponse>;
   /** OAuthError. */

@@ -45,6 +45,7 @@ export {
   type InstitutionSettings,
   insertInstitution,
   listAllInstitutions,
+  listHosts,
   listInstitutions,
   lockInstitution,
   replaceBusinessDays,

@@ -121,6 +121,18 @@ export async function listAllInstitutions(db: Directory): Promise<Institution[]>
   return (await db.query<Row>(all)).rows.map(toInstitution);
 }
 
+type HostRow = Pick<Institution, 'institutionId' | 'served'> & { readonly host: string };
+
+const hosts = sql(
+  'institutions_hosts',
+  'select host, institution_id, served from institutions where host is not null',
+);
+
+/** The host names, also those of institutions that are arriving, leaving, or at another cell. */
+export async function listHosts(db: Directory): Promise<HostRow[]> {
+  return (await db.query<HostRow>(hosts)).rows;
+}
+
 const insert = sql(
   'institutions_insert',
   `insert into institutions (institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,

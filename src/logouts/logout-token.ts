@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { clientSessionId, type SigningKeys, signJwt } from '../auth/index.ts';
+import { clientSessionId, issuerAt, type SigningKeys, signJwt } from '../auth/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
 import type { Notice } from './notice-queries.ts';
 
@@ -17,10 +17,12 @@ const lifetimeSeconds = 120;
  * own: an app may refuse one that it has seen, although its response was lost.
  */
 export function issueLogoutToken(
-  { keys, clock, issuer, vault }: LogoutDeps,
-  { userId, clientId, sessionId }: Notice,
+  { keys, clock, issuer: publicUrl, vault }: LogoutDeps,
+  { userId, clientId, sessionId, host }: Notice,
 ): Promise<string> {
   const issuedAt = Math.floor(clock().getTime() / 1000);
+  // That of the ID token by which the app knows the session (section 2.6).
+  const issuer = host === null ? publicUrl : issuerAt(host);
   const claims = {
     ...{ iss: issuer, sub: userId, aud: clientId, iat: issuedAt, exp: issuedAt + lifetimeSeconds },
     jti: randomUUID(),

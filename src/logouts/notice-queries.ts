@@ -16,6 +16,8 @@ export interface Notice {
   readonly userId: string;
   /** With the one that begins now. */
   readonly attempts: number;
+  /** The institution's host name at which the session began; null: PUBLIC_URL. */
+  readonly host: string | null;
   /** Null: the app is switched off, or has lost its address. */
   readonly uri: string | null;
 }
@@ -33,7 +35,7 @@ const begin = sql(
    where n.institution_id = $1 and n.session_id = due.session_id and n.client_id = due.client_id
      and u.institution_id = $1 and u.user_key = n.user_key
      and c.institution_id = $1 and c.client_id = n.client_id
-   returning n.session_id, n.client_id, u.user_id, n.attempts,
+   returning n.session_id, n.client_id, u.user_id, n.attempts, n.host,
              case when c.active then c.backchannel_logout_uri end as uri`,
 );
 

@@ -98,6 +98,7 @@ function asRemembered(value: Caller): Remembered<Caller> {
 /** The edge alone, over real HTTP: the service behind it does nothing, except the functions that a test replaces. */
 export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
   const services: Services = {
+    at: async () => undefined,
     issueToken: async ({ countFor }) => {
       countFor?.('quill-app');
       return { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 1800, scope: 'account:read' };

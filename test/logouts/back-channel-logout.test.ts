@@ -96,7 +96,11 @@ interface SignedIn {
 /** Signs in to an app, by a form if the browser has no session. */
 async function signIn(
   app: App,
-  { browser = new TestBrowser(service.address), who = willow } = {},
+  {
+    host,
+    browser = new TestBrowser(service.address, { ...(host && { host }) }),
+    who = willow,
+  }: { readonly host?: string; readonly browser?: TestBrowser; readonly who?: typeof willow } = {},
 ): Promise<SignedIn> {
   const { verifier, challenge } = pkce();
   let page = await browser.get(
@@ -110,6 +114,7 @@ async function signIn(
   }
   assert.equal(page.status, 303, page.text);
   const { body, text } = await send(service.address, 'POST', paths.token, {
+    ...(host && { headers: { host } }),
     body: {
       ...{ grant_type: 'authorization_code', client_id: idOf(app), client_secret: secretOf(app) },
       code: page.location.searchParams.get('code'),
@@ -182,6 +187,31 @@ describe('a logout token', () => {
     assert.deepEqual([asked.status, (await waiting()).length], [200, 0]);
     const headers = { authorization: `Bearer ${token}` };
     assert.equal((await send(service.address, 'GET', paths.accounts, { headers })).status, 401);
+  });
+
+  test('names the issuer of the host at which the session began, as the ID token does (section 2.6)', async () => {
+    const host = 'lakeside.example';
+    await service.db.superuser('update institutions set host = $1 where institution_id = $2', [
+      host,
+      lakeside,
+    ]);
+    const [atHost, atPublicUrl] = [await signIn('wallet', { host }), await signIn('wallet')];
+    assert.equal(decodeJwt(atHost.idToken).iss, `https://${host}`);
+    assert.equal((await logOut(atHost)).status, 200);
+    assert.equal(decodeJwt((await tokensAt('wallet'))[0] ?? '').iss, `https://${host}`);
+    received = [];
+    await logOut(atPublicUrl);
+    assert.equal(decodeJwt((await tokensAt('wallet'))[0] ?? '').iss, issuer);
+    // All sessions of the member at once, by a trigger of its own.
+    await signIn('wallet', { host });
+    await signIn('wallet');
+    received = [];
+    await service.db.superuser(
+      `update users set token_epoch = token_epoch + 1 where user_id = 'u-demo-member'`,
+    );
+    const issuers = new Set((await tokensAt('wallet')).map((token) => decodeJwt(token).iss));
+    assert.deepEqual([...issuers].toSorted(), [issuer, `https://${host}`].toSorted());
+    await service.db.superuser('update institutions set host = null');
   });
 
   test('has a sid of the session (section 2.1) that differs between apps and shows nothing of the cookie', async () => {

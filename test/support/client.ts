@@ -1,4 +1,5 @@
 import { assertInContract } from './contract.ts';
+import { fetchAtHost } from './fetch-at-host.ts';
 
 export interface Reply {
   readonly status: number;
@@ -42,7 +43,8 @@ export class Client {
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Reply> {
     const { token, json, form, body } = options;
-    const response = await fetch(`${this.#base}${path}`, {
+    const send = options.headers?.host === undefined ? fetch : fetchAtHost;
+    const response = await send(`${this.#base}${path}`, {
       method,
       redirect: 'manual',
       headers: {

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { type AuthDeps, authorize, type Browser, signIn } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
+import { fetchAtHost } from './fetch-at-host.ts';
 
 /** A browser without scripts: it keeps cookies, sends forms, and stops at redirects. */
 export class TestBrowser {
   readonly #address: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly cookies = new Map<string, string>();
 
-  constructor(address: string) {
+  /** `headers` go with each request: `host`, for the pages of an institution's host name. */
+  constructor(address: string, headers: Readonly<Record<string, string>> = {}) {
     this.#address = address;
+    this.#headers = headers;
   }
 
   async get(path: string, headers: Record<string, string> = {}): Promise<TestPage> {
@@ -34,8 +38,9 @@ export class TestBrowser {
     init: { method?: string; headers: Record<string, string>; body?: URLSearchParams },
   ): Promise<TestPage> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { ...init.headers, ...(cookie !== '' && { cookie }) };
-    const response = await fetch(this.#address + path, { ...init, headers, redirect: 'manual' });
+    const headers = { ...this.#headers, ...init.headers, ...(cookie !== '' && { cookie }) };
+    const send = 'host' in headers ? fetchAtHost : fetch;
+    const response = await send(this.#address + path, { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (/max-age=0/i.test(line)) this.cookies.delete(name);

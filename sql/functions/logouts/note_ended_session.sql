@@ -4,8 +4,8 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  insert into logout_notices (institution_id, session_id, client_id, user_key)
-  select distinct new.institution_id, new.session_id, c.client_id, new.user_key
+  insert into logout_notices (institution_id, session_id, client_id, user_key, host)
+  select distinct new.institution_id, new.session_id, c.client_id, new.user_key, new.host
   from authorization_grants g
   join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id
     and c.active and c.backchannel_logout_uri is not null

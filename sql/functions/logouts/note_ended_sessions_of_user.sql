@@ -5,8 +5,8 @@ language plpgsql
 set search_path = pg_catalog, public, pg_temp
 as $$
 begin
-  insert into logout_notices (institution_id, session_id, client_id, user_key)
-  select distinct new.institution_id, s.session_id, c.client_id, new.user_key
+  insert into logout_notices (institution_id, session_id, client_id, user_key, host)
+  select distinct new.institution_id, s.session_id, c.client_id, new.user_key, s.host
   from member_sessions s
   join authorization_grants g on g.institution_id = new.institution_id and g.session_id = s.session_id
   join clients c on c.institution_id = new.institution_id and c.client_id = g.client_id

@@ -1,3 +1,4 @@
+import { InstitutionHosts } from '../../auth/index.ts';
 import type { Clue } from '../../cell-directory/index.ts';
 import type { OtherCells } from '../../http/index.ts';
 import { findCell } from '../../institutions/index.ts';
@@ -19,6 +20,7 @@ export async function otherCellsOf({
   const cell = await database.directory(findCell);
   if (directory === undefined || cell === undefined) return undefined;
 
+  const hosts = new InstitutionHosts(database, auth.memory);
   /** The institution, if this cell's own database knows it. */
   const knownHere = async (clue: Clue): Promise<InstitutionId | undefined> => {
     switch (clue.kind) {
@@ -29,7 +31,7 @@ export async function otherCellsOf({
       case 'issuer':
         return directoryState.issuers.get(clue.issuer);
       case 'host':
-        return undefined;
+        return hosts.institutionOf(clue.host);
     }
   };
   const findOne = async (clue: Clue) => {

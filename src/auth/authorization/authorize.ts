@@ -171,7 +171,7 @@ export async function pushRequest(deps: AuthDeps, raw: RawTokenRequest): Promise
     proof && (await useProof(deps, authenticated, proof)),
   );
   const expiresAtMillis = deps.clock().getTime() + pushedMillis;
-  const sealed = sealRequest(deps.vault, { kind: 'pushed', request, expiresAtMillis });
+  const sealed = sealRequest(deps, { kind: 'pushed', request, expiresAtMillis });
   return { request_uri: pushedPrefix + sealed, expires_in: pushedMillis / 1000 };
 }
 
@@ -387,7 +387,7 @@ export async function codePage(deps: AuthDeps, way: HalfWay): Promise<Step> {
   const { request, browser, half, expiresAtMillis, isRefused = false } = way;
   const { cookies, ...page } = await pageOf(deps, way);
   const { userKey, userId, userEpoch } = half;
-  const sealed = sealRequest(deps.vault, {
+  const sealed = sealRequest(deps, {
     ...{ kind: 'code', request, expiresAtMillis, browser: browserHash(deps.vault, browser.secret) },
     ...{ userKey: String(userKey), userId, userEpoch },
   });
@@ -428,25 +428,26 @@ export async function pageOf(
     clientName: client.name,
     redirectUri,
     challenge,
-    request: sealRequest(deps.vault, page),
+    request: sealRequest(deps, page),
     cookies: browser.secret === undefined ? { cookies: { browser: secret } } : {},
   };
 }
 
 /** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
-export function openPage({ vault, clock }: AuthDeps, text: string, { secret }: Browser) {
-  const page = openRequest(vault, text, { kind: 'page', nowMillis: clock().getTime() });
+export function openPage(deps: AuthDeps, text: string, { secret }: Browser) {
+  const { vault, clock } = deps;
+  const page = openRequest(deps, text, { kind: 'page', nowMillis: clock().getTime() });
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
   }
   return { ...page, secret };
 }
 
-function openPushed({ vault, clock }: AuthDeps, clientId: string, uri: string): AuthorizationRequest {
+function openPushed(deps: AuthDeps, clientId: string, uri: string): AuthorizationRequest {
   const text = uri.startsWith(pushedPrefix) ? uri.slice(pushedPrefix.length) : '';
-  const pushed: SealedRequest | undefined = openRequest(vault, text, {
+  const pushed: SealedRequest | undefined = openRequest(deps, text, {
     kind: 'pushed',
-    nowMillis: clock().getTime(),
+    nowMillis: deps.clock().getTime(),
   });
   if (pushed?.request.clientId !== clientId) {
     throw new UnsafeRequestError('The request has expired. Go back to the app and start again.');

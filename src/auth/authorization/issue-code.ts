@@ -7,6 +7,7 @@ import { appendConsentEvent } from '../consents/consent-event.ts';
 import { insertConsent, lockCurrentConsent } from '../consents/consent-queries.ts';
 import { endConsentAndGrants } from '../consents/consents.ts';
 import type { AuthDeps } from '../deps.ts';
+import { purposeAt } from '../hosts/at-host.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
 import { newSecret } from '../sessions/browser.ts';
 import { lockOpenSession, type SessionRow } from '../sessions/session-queries.ts';
@@ -18,7 +19,10 @@ const dayMillis = 24 * 60 * 60_000;
 /** RFC 6749 section 4.1.2 allows ten minutes; the app exchanges it at once. */
 const codeMillis = 60_000;
 
-export const codePurpose = 'authorization code';
+/** The hash that the database stores. A code is exchanged at the issuer that gave it. */
+export function codeHash(deps: Pick<AuthDeps, 'vault' | 'host'>, code: string): Buffer {
+  return deps.vault.hash(purposeAt(deps, 'authorization code'), code);
+}
 
 export interface Consented {
   readonly days: number;
@@ -58,7 +62,7 @@ export async function issueCode(
     if (consentId === undefined) return 'consent_missing';
     const grantId = randomUUID();
     const isNew = await insertGrant(tx, {
-      ...{ grantId, requestId: request.requestId, codeHash: deps.vault.hash(codePurpose, text) },
+      ...{ grantId, requestId: request.requestId, codeHash: codeHash(deps, text) },
       ...{ clientId, userKey, userEpoch, sessionId, consentId, redirectUri: request.redirectUri },
       ...{ scopes: request.scopes, nonce: request.nonce ?? null, codeChallenge: request.codeChallenge },
       keyThumbprint: request.keyThumbprint ?? null,

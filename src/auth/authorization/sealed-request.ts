@@ -1,6 +1,7 @@
 import type { InstitutionId } from '../../storage/index.ts';
+import type { AuthDeps } from '../deps.ts';
+import { purposeAt } from '../hosts/at-host.ts';
 import { openText, sealText } from '../keys/sealed-text.ts';
-import type { Vault } from '../keys/vault.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /**
@@ -51,15 +52,18 @@ export interface SecurityPage {
 
 const purpose = 'authorization request';
 
-export function sealRequest(vault: Vault, sealed: SealedRequest): string {
-  return sealText(vault, purpose, sealed);
+type Sealer = Pick<AuthDeps, 'vault' | 'host'>;
+
+export function sealRequest(deps: Sealer, sealed: SealedRequest): string {
+  return sealText(deps.vault, purposeAt(deps, purpose), sealed);
 }
 
-/** Undefined for a text that is none of ours, of another kind, or that has expired. */
+/** Undefined for a text that is none of this issuer's, of another kind, or that has expired. */
 export function openRequest<Kind extends SealedRequest['kind']>(
-  vault: Vault,
+  deps: Sealer,
   text: string,
   { kind, nowMillis }: { readonly kind: Kind; readonly nowMillis: number },
 ): Extract<SealedRequest, { kind: Kind }> | undefined {
-  return openText<Extract<SealedRequest, { kind: Kind }>>(vault, purpose, { text, kind, nowMillis });
+  const sealed = { text, kind, nowMillis };
+  return openText<Extract<SealedRequest, { kind: Kind }>>(deps.vault, purposeAt(deps, purpose), sealed);
 }

@@ -29,8 +29,9 @@ export async function signInWithCode(
 }
 
 /** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
-function openCodePage({ vault, clock }: AuthDeps, text: string, { secret }: Browser) {
-  const page = openRequest(vault, text, { kind: 'code', nowMillis: clock().getTime() });
+function openCodePage(deps: AuthDeps, text: string, { secret }: Browser) {
+  const { vault, clock } = deps;
+  const page = openRequest(deps, text, { kind: 'code', nowMillis: clock().getTime() });
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
   }

@@ -5,8 +5,16 @@ const institutionOfClient = sql(
   'select institution_id from client_directory where client_id = $1',
 );
 
-/** The institution of a client. A client never moves, so a hit is kept for good; an unknown id is read each time. */
-export class ClientDirectory {
+/** Clients by their id. */
+export interface Clients {
+  /** Undefined for a client that is not known here. */
+  institutionOf(clientId: string): Promise<InstitutionId | undefined>;
+  /** The clients of one institution; all others are not known there. */
+  of(institutionId: InstitutionId): Clients;
+}
+
+/** The institution of a client. A client never moves to another, so a hit is kept for good; an unknown id is read each time. */
+export class ClientDirectory implements Clients {
   readonly #database: Database;
   readonly #institutions = new Map<string, InstitutionId>();
 
@@ -15,8 +23,21 @@ export class ClientDirectory {
   }
 
   async institutionOf(clientId: string): Promise<InstitutionId | undefined> {
-    const known = this.#institutions.get(clientId);
-    if (known !== undefined) return known;
+    return this.#institutions.get(clientId) ?? this.#read(clientId);
+  }
+
+  of(institutionId: InstitutionId): Clients {
+    return {
+      // Another institution's client is read each time, as an unknown id is: the time tells no difference.
+      institutionOf: async (clientId) => {
+        if (this.#institutions.get(clientId) === institutionId) return institutionId;
+        return (await this.#read(clientId)) === institutionId ? institutionId : undefined;
+      },
+      of: (other) => this.of(other),
+    };
+  }
+
+  async #read(clientId: string): Promise<InstitutionId | undefined> {
     const { rows } = await this.#database.directory((db) =>
       db.query<{ institutionId: InstitutionId }>(institutionOfClient, [clientId]),
     );

@@ -1,7 +1,7 @@
 import { appendAudit, type Origin } from '../../events/index.ts';
 import { decideExchange } from '../authorization/decide-exchange.ts';
 import { endGrants, type GrantRow, lockGrant, noteExchange } from '../authorization/grant-queries.ts';
-import { codePurpose } from '../authorization/issue-code.ts';
+import { codeHash } from '../authorization/issue-code.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
@@ -29,7 +29,7 @@ export const authorizationCode: Grant = {
       keyThumbprint,
     };
     const { grant, decision, refreshToken } = await exchange(deps, client, {
-      codeHash: deps.vault.hash(codePurpose, code),
+      codeHash: codeHash(deps, code),
       presented,
       origin: request.origin,
     });

@@ -42,7 +42,7 @@ export const refreshToken: Grant = {
       const scopes = scopesOf(family, client, request.text('scope'));
       const next =
         decision === 'repeat'
-          ? nextRefreshToken(deps.vault, token)
+          ? nextRefreshToken(deps, token)
           : client.securityProfile === 'FAPI2'
             ? await keepRefreshToken(deps, institutionId, token)
             : await rotateRefreshToken(deps, institutionId, token);

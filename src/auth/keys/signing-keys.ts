@@ -115,12 +115,18 @@ export class SigningKeys {
     );
   }
 
-  /** The public keys as JWKs (RFC 7517), for verifiers of our tokens. */
-  async published(): Promise<object[]> {
+  /**
+   * The public keys as JWKs (RFC 7517), for verifiers of our tokens. Of one institution: those of this cell, and of the cells that it came
+   * from; else also those of the cells that any institution came from.
+   */
+  async published(institutionId?: InstitutionId): Promise<object[]> {
     await this.#fresh();
     const states = keyStates(this.#rows, this.#clock());
     const own = this.#rows.filter((row) => states.get(row) !== 'expired');
-    const keys = new Map([...this.#validCellKeys(), ...own].map(({ kid, publicJwk }) => [kid, publicJwk]));
+    const came = this.#validCellKeys().filter(
+      (one) => institutionId === undefined || one.institutionId === institutionId,
+    );
+    const keys = new Map([...came, ...own].map(({ kid, publicJwk }) => [kid, publicJwk]));
     return [...keys.values()];
   }
 

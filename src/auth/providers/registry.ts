@@ -5,8 +5,10 @@ import {
   type Origin,
   whatChanged,
 } from '../../events/index.ts';
+import { listHosts } from '../../institutions/index.ts';
 import { type InstitutionId, isUniqueViolation, type Transaction } from '../../storage/index.ts';
 import type { AuthDeps } from '../deps.ts';
+import { issuerAt } from '../hosts/at-host.ts';
 import { type NewProvider, type Provider, ProviderRejectedError, type ProviderSettings } from './provider.ts';
 import {
   deleteProvider,
@@ -33,7 +35,9 @@ export async function addProvider(
   institutionId: InstitutionId,
   { provider, origin }: { readonly provider: NewProvider; readonly origin: Origin },
 ): Promise<void> {
-  if (provider.issuer === deps.issuer) throw new ProviderRejectedError('That issuer is this service itself.');
+  const hosts = await deps.database.directory(listHosts);
+  if ([deps.issuer, ...hosts.map(({ host }) => issuerAt(host))].includes(provider.issuer))
+    throw new ProviderRejectedError('That issuer is this service itself.');
   checkScopes(provider);
   await deps.claims?.provider(institutionId, provider);
   try {

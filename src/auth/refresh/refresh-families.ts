@@ -51,14 +51,14 @@ export function prepareRefreshFamily(
 ): PreparedFamily {
   const { clientId, tokenEpoch: clientEpoch } = client;
   const { lifetimeMillis, idleMillis } = deps.refreshTokens;
-  const token = firstRefreshToken(deps.vault, familyId);
+  const token = firstRefreshToken(deps, familyId);
   const createdAt = deps.clock();
   const longest = after(createdAt, lifetimeMillis);
   const expiresAt = endsAt !== undefined && endsAt < longest ? endsAt : longest;
   const idle = after(createdAt, idleMillis);
   const idleUntil = idle < expiresAt ? idle : expiresAt;
   const authenticatedAt = family.authenticatedAt ?? createdAt;
-  const tokenHash = refreshTokenHash(deps.vault, token);
+  const tokenHash = refreshTokenHash(deps, token);
   const facts = {
     familyId,
     keyThumbprint: keyThumbprint ?? null,
@@ -98,23 +98,23 @@ export async function findRefreshFamily(
   institutionId: InstitutionId,
   text: string,
 ): Promise<FoundRefreshToken | undefined> {
-  const token = readRefreshToken(deps.vault, text);
+  const token = readRefreshToken(deps, text);
   if (token === undefined) return undefined;
   const family = await deps.database.read(institutionId, (db) => selectRefreshFamily(db, token.familyId));
   return family && { token, family };
 }
 
 export function refreshDecision(
-  { vault, clock }: AuthDeps,
+  deps: AuthDeps,
   { token, family }: FoundRefreshToken,
 ): ReturnType<typeof decideRefresh> {
-  const isHashed = (one: RefreshToken) => timingSafeEqual(refreshTokenHash(vault, one), family.tokenHash);
+  const isHashed = (one: RefreshToken) => timingSafeEqual(refreshTokenHash(deps, one), family.tokenHash);
   const presented = {
     generation: token.generation,
     isNewest: token.generation === family.generation && isHashed(token),
-    precedesNewest: token.generation + 1 === family.generation && isHashed(nextRefreshToken(vault, token)),
+    precedesNewest: token.generation + 1 === family.generation && isHashed(nextRefreshToken(deps, token)),
   };
-  return decideRefresh(family, presented, clock());
+  return decideRefresh(family, presented, deps.clock());
 }
 
 /** Makes the next token the newest. Undefined if another request was faster. */
@@ -123,8 +123,8 @@ export async function rotateRefreshToken(
   institutionId: InstitutionId,
   token: RefreshToken,
 ): Promise<RefreshToken | undefined> {
-  const next = nextRefreshToken(deps.vault, token);
-  const nextHash = refreshTokenHash(deps.vault, next);
+  const next = nextRefreshToken(deps, token);
+  const nextHash = refreshTokenHash(deps, next);
   const now = deps.clock();
   const { generation } = token;
   const change = { generation, nextHash, now, idleUntil: after(now, deps.refreshTokens.idleMillis) };

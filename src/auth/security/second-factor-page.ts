@@ -149,7 +149,7 @@ async function setUpPage(
   }: { readonly page: SecurityPage; readonly secret: Buffer; readonly refusedName?: string },
 ): Promise<Step> {
   const institutionName = await nameOf(deps, institutionId);
-  const request = sealRequest(deps.vault, {
+  const request = sealRequest(deps, {
     kind: 'authenticator',
     expiresAtMillis: deps.clock().getTime() + pageMillis,
     ...{ institutionId, clientId, sessionId, challenge: newSecret(), secret: secret.toString('base64url') },

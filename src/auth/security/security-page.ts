@@ -164,7 +164,7 @@ export async function onPage<Kind extends MemberPage['kind']>(
     readonly session: SessionRow;
   }) => Promise<Step>,
 ): Promise<Step> {
-  const page = openRequest(deps.vault, text, { kind, nowMillis: deps.clock().getTime() });
+  const page = openRequest(deps, text, { kind, nowMillis: deps.clock().getTime() });
   if (page === undefined) throw new UnsafeRequestError('This page has expired. Open it again.');
   const { institutionId, clientId, sessionId } = page as MemberPage;
   const session = await findSession(deps, institutionId, browser);
@@ -208,7 +208,7 @@ export async function securityPage(
       authenticator,
       accesses,
       outcome,
-      request: sealRequest(deps.vault, sealed),
+      request: sealRequest(deps, sealed),
     },
     creationOptions: passkeys.length < mostPasskeys ? options : undefined,
   };

@@ -14,12 +14,14 @@ export interface SessionRow {
 const newSession = sql(
   'auth_insert_session',
   `insert into member_sessions (institution_id, session_id, secret_hash, user_key, user_epoch, methods, authenticated_at,
-                                created_at, last_used_at, expires_at, address, user_agent)
-   values ($1, $2, $3, $4, $5, $6, $7, $7, $7, $8, $9, $10)`,
+                                created_at, last_used_at, expires_at, address, user_agent, host)
+   values ($1, $2, $3, $4, $5, $6, $7, $7, $7, $8, $9, $10, $11)`,
 );
 
 export interface NewSession extends Pick<SessionRow, 'sessionId' | 'userKey' | 'userEpoch' | 'methods'> {
   readonly secretHash: Buffer;
+  /** The institution's host name at which it began; null: PUBLIC_URL. */
+  readonly host: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly address: string | null;
@@ -30,7 +32,7 @@ export async function insertSession(db: Queryable, row: NewSession): Promise<voi
   const { sessionId, secretHash, userKey, userEpoch, methods, createdAt, expiresAt } = row;
   await db.query(newSession, [
     ...[db.institutionId, sessionId, secretHash, userKey, userEpoch, methods],
-    ...[createdAt, expiresAt, row.address, row.userAgent],
+    ...[createdAt, expiresAt, row.address, row.userAgent, row.host],
   ]);
 }
 
@@ -39,19 +41,23 @@ const session = sql(
   `update member_sessions s set last_used_at = greatest(s.last_used_at, $3)
    from users u
    where s.institution_id = $1 and s.secret_hash = $2 and s.ended_at is null and s.expires_at > $3
-     and s.last_used_at > $4
+     and s.last_used_at > $4 and s.host is not distinct from $5
      and u.institution_id = s.institution_id and u.user_key = s.user_key and u.token_epoch = s.user_epoch
      and u.active and not u.locked_by_operator
    returning s.session_id, s.user_key, u.user_id, u.username, s.user_epoch, s.methods, s.authenticated_at`,
 );
 
-/** The session of the cookie, if it goes on: used after `idleSince`, and its user may still sign in. Notes the use. */
+/**
+ * The session of the cookie, if it goes on: used after `idleSince`, and its user may still sign in. Notes the use. `host`: the session began
+ * there; a cookie that was carried to another host names none.
+ */
 export async function useSession(
   db: Queryable,
   secretHash: Buffer,
-  { now, idleSince }: { readonly now: Date; readonly idleSince: Date },
+  { host, now, idleSince }: { readonly host: string | null; readonly now: Date; readonly idleSince: Date },
 ): Promise<SessionRow | undefined> {
-  return (await db.query<SessionRow>(session, [db.institutionId, secretHash, now, idleSince])).rows[0];
+  const values = [db.institutionId, secretHash, now, idleSince, host];
+  return (await db.query<SessionRow>(session, values)).rows[0];
 }
 
 const toLeave = sql(
@@ -59,15 +65,16 @@ const toLeave = sql(
   `select s.session_id, u.user_id
    from member_sessions s
    join users u on u.institution_id = $1 and u.user_key = s.user_key and u.token_epoch = s.user_epoch
-   where s.institution_id = $1 and s.secret_hash = $2 and s.ended_at is null`,
+   where s.institution_id = $1 and s.secret_hash = $2 and s.ended_at is null and s.host is not distinct from $3`,
 );
 
 /** The session of the cookie, also if it ran out: the apps that were signed in to by it are to hear that the member leaves. */
 export async function selectSessionToLeave(
   db: Queryable,
   secretHash: Buffer,
+  host: string | null,
 ): Promise<Pick<SessionRow, 'sessionId' | 'userId'> | undefined> {
-  const values = [db.institutionId, secretHash];
+  const values = [db.institutionId, secretHash, host];
   return (await db.query<Pick<SessionRow, 'sessionId' | 'userId'>>(toLeave, values)).rows[0];
 }
 

@@ -24,7 +24,7 @@ export function idleSinceOf(now: Date): Date {
 
 /** The browser's session at the institution, if it goes on. */
 export async function findSession(
-  { database, vault, clock }: AuthDeps,
+  { database, vault, clock, host }: AuthDeps,
   institutionId: InstitutionId,
   browser: Browser,
 ): Promise<SessionRow | undefined> {
@@ -33,13 +33,13 @@ export async function findSession(
   const now = clock();
   const idleSince = idleSinceOf(now);
   return database.write(institutionId, (db) =>
-    useSession(db, sessionHash(vault, secret), { now, idleSince }),
+    useSession(db, sessionHash(vault, secret), { host: host?.name ?? null, now, idleSince }),
   );
 }
 
 /** A session of a member who has just signed in. Its secret is new at each sign-in, so no one can have planted it. */
 export async function beginSession(
-  { database, vault }: AuthDeps,
+  { database, vault, host }: AuthDeps,
   institutionId: InstitutionId,
   { member, browser }: { readonly member: ProvenMember; readonly browser: Browser },
 ): Promise<{ readonly session: SessionRow; readonly secret: string }> {
@@ -50,6 +50,7 @@ export async function beginSession(
     insertSession(db, {
       ...session,
       secretHash: sessionHash(vault, secret),
+      host: host?.name ?? null,
       createdAt: authenticatedAt,
       expiresAt: new Date(authenticatedAt.getTime() + lifetimeMillis),
       address: browser.origin.address ?? null,
@@ -61,13 +62,15 @@ export async function beginSession(
 
 /** The browser's session that a logout ends. Unlike `findSession` it returns one that ran out, too. */
 export async function findSessionToLeave(
-  { database, vault }: AuthDeps,
+  { database, vault, host }: AuthDeps,
   institutionId: InstitutionId,
   browser: Browser,
 ): Promise<Pick<SessionRow, 'sessionId' | 'userId'> | undefined> {
   const secret = browser.sessionSecret(institutionId);
   if (secret === undefined) return undefined;
-  return database.read(institutionId, (db) => selectSessionToLeave(db, sessionHash(vault, secret)));
+  return database.read(institutionId, (db) =>
+    selectSessionToLeave(db, sessionHash(vault, secret), host?.name ?? null),
+  );
 }
 
 /** The member leaves. */

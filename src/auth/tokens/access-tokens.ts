@@ -35,8 +35,10 @@ export interface VerifiedToken extends TokenSubject, PresentedToken {
 export interface AccessTokenOptions {
   readonly keys: SigningKeys;
   readonly clock: Clock;
-  /** PUBLIC_URL, which is both issuer and audience. */
+  /** Both issuer and audience. */
   readonly issuer: string;
+  /** The only institution whose tokens are verified; undefined: those of all. */
+  readonly institutionId?: InstitutionId;
 }
 
 /** Signs and verifies access tokens: JWTs after RFC 9068, ES256. */
@@ -94,6 +96,10 @@ export class AccessTokens {
       const verified = toVerified(payload, protectedHeader.kid ?? '');
       if (!this.#options.keys.signsFor(verified.kid, verified.institutionId))
         throw new errors.JWKSNoMatchingKey();
+      const { institutionId: only = verified.institutionId } = this.#options;
+      // Of an institution that had this host name before.
+      if (verified.institutionId !== only)
+        throw new errors.JWTClaimValidationFailed('of another institution', payload);
       return verified;
     } catch (cause) {
       if (cause instanceof errors.JOSEError) throw invalidToken(cause);

@@ -133,6 +133,8 @@ async function identifyAsserted(
   const asserted = await deps.resourceTokens.verify(token).catch((error) => {
     throw error instanceof InvalidAssertionError ? invalidToken(error) : error;
   });
+  if (deps.host !== undefined && asserted.provider.institutionId !== deps.host.institutionId)
+    throw invalidToken('it is of a provider of another institution');
   const { provider, subject, scopes, issuedAtMillis, authTime } = asserted;
   const { institutionId, providerId, userIdType } = provider;
   const clientId = `provider:${providerId}`;

@@ -1,3 +1,4 @@
+import { issuerAt } from '../../auth/index.ts';
 import type { Clue } from '../../cell-directory/index.ts';
 import type { InstitutionId } from '../../institutions/index.ts';
 import { parseForm } from '../request/body/form.ts';
@@ -16,15 +17,16 @@ export function cluesOfHead(
   issuer: string,
 ): readonly Clue[] {
   const clues: Clue[] = [];
+  const name = host?.replace(/\.?(?::\d+)?$/, '').toLowerCase();
+  const own = name ? [issuer, issuerAt(name)] : [issuer];
   const [, scheme = '', credentials = ''] = /^(\w+) +([^ ]+)$/.exec(authorization ?? '') ?? [];
-  if (/^(?:bearer|dpop)$/i.test(scheme)) clues.push(...clueOfToken(credentials, issuer));
+  if (/^(?:bearer|dpop)$/i.test(scheme)) clues.push(...clueOfToken(credentials, own));
   if (/^basic$/i.test(scheme)) {
     const [clientId = ''] = Buffer.from(credentials, 'base64').toString().split(':');
     if (clientId !== '') clues.push({ kind: 'client', clientId: unescaped(clientId) });
   }
   const named = query === undefined ? null : new URLSearchParams(query).get('client_id');
   if (named) clues.push({ kind: 'client', clientId: named });
-  const name = host?.replace(/:\d+$/, '').toLowerCase();
   if (name && /[a-z]/.test(name) && !name.startsWith('[') && name !== new URL(issuer).hostname)
     clues.push({ kind: 'host', host: name });
   return clues;
@@ -46,15 +48,17 @@ export function cluesOfForm(body: Buffer, issuer: string): readonly Clue[] {
     const { sub } = peek(proof);
     if (typeof sub === 'string') clues.push({ kind: 'client', clientId: sub });
   }
-  if (typeof assertion === 'string') clues.push(...clueOfToken(assertion, issuer));
+  if (typeof assertion === 'string') clues.push(...clueOfToken(assertion, [issuer]));
   return clues;
 }
 
-function clueOfToken(token: string, issuer: string): readonly Clue[] {
+/** `own`: the issuers of our tokens at this host. */
+function clueOfToken(token: string, own: readonly string[]): readonly Clue[] {
   const { iss, institution_id: institutionId } = peek(token);
-  if (iss === issuer && Number.isSafeInteger(institutionId) && (institutionId as number) > 0)
+  if (typeof iss !== 'string') return [];
+  if (own.includes(iss) && Number.isSafeInteger(institutionId) && (institutionId as number) > 0)
     return [{ kind: 'institution', institutionId: institutionId as InstitutionId }];
-  return typeof iss === 'string' && iss !== issuer ? [{ kind: 'issuer', issuer: iss }] : [];
+  return own.includes(iss) ? [] : [{ kind: 'issuer', issuer: iss }];
 }
 
 /** The claims of a JWT, unverified; none for any other text. */

@@ -299,7 +299,7 @@ function challenges(code: ProblemCode): boolean {
 }
 
 /** The problems that every operation with the same kind of token, body and rate can return. */
-function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
+function commonProblems({ tag, token, body, rate }: Operation): ProblemCode[] {
   const codes: ProblemCode[] = ['not_acceptable', 'internal_error', 'overloaded'];
   if (token !== 'none') {
     codes.push(
@@ -309,11 +309,10 @@ function commonProblems({ token, body, rate }: Operation): ProblemCode[] {
       'invalid_dpop_proof',
       'use_dpop_nonce',
       'insufficient_scope',
-      'database_unavailable',
-      'institution_moving',
-      'institution_elsewhere',
     );
   }
+  // The institution of a token, of a client, or of the host name.
+  if (tag !== 'Service') codes.push('database_unavailable', 'institution_moving', 'institution_elsewhere');
   if (rate !== undefined) codes.push('too_many_requests');
   if (token === 'client') codes.push('client_token_required');
   if (token === 'member') codes.push('member_token_required');

@@ -18,9 +18,14 @@ export interface Answer {
 export function findAnswer(
   memory: ValidatedMemory,
   actor: Actor,
-  { url }: FastifyRequest,
+  request: FastifyRequest,
 ): Remembered<Answer> | undefined {
-  return memory.find<Answer>(keyOf(actor, url));
+  return memory.find<Answer>(keyOf(actor, answeredUrl(request)));
+}
+
+/** The URL by which an answer is remembered. Answers have links, so each host name has its own. */
+export function answeredUrl({ atHost, url }: FastifyRequest): string {
+  return atHost === null ? url : atHost.authorizationServer.issuer + url;
 }
 
 /** Keeps the answer, unless a change may have come meanwhile. */

@@ -48,9 +48,10 @@ import { browserRoutes } from '../sign-in/browser-routes.ts';
 import { registerSignInPages } from '../sign-in/register.ts';
 import { authenticate, authorize, challengeOf } from './authenticate.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import { rememberAnswer, sendAnswer } from './remembered-answer.ts';
+import { hostFinder } from './host-finder.ts';
+import { answeredUrl, rememberAnswer, sendAnswer } from './remembered-answer.ts';
 import { RequestLog, watchRequests } from './request-log.ts';
-import { securityHeaders } from './security-headers.ts';
+import { onlyByTls, securityHeaders } from './security-headers.ts';
 import { callerVerifier } from './verify-caller.ts';
 
 export interface ServerOptions extends RateOptions {
@@ -80,6 +81,8 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Set for a remembered caller whose token the operation verifies itself. An error waits for the verification. */
     unverified: Identified | null;
+    /** The services at the host name of an institution; null at PUBLIC_URL. */
+    atHost: Services | null;
     /** The caller's address, before any trusted proxy. */
     callerAddress: string | null;
     bodyFacts: BodyFacts | null;
@@ -107,6 +110,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const { app, connections } = bareServer(options, headers, allowedOrigins);
   app.decorateRequest('caller', null);
   app.decorateRequest('unverified', null);
+  app.decorateRequest('atHost', null);
   app.decorateRequest('callerAddress', null);
   app.decorateRequest('isSentOn', false);
   app.decorateRequest('bodyFacts', null);
@@ -137,6 +141,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
   const { cells } = options;
   if (cells !== undefined) registerForwarding(app, cells, connections);
+  app.addHook('onRequest', hostFinder(services, options.publicUrl));
   app.setErrorHandler(async (failure, request, reply) => {
     // An inactive token takes precedence over any other error.
     const found =
@@ -245,6 +250,7 @@ function addHeaders(
     for (const [name, value] of always) {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }
+    if (request.atHost !== null) reply.headers(onlyByTls);
     reply.headers(corsHeaders(request.headers.origin, allowedOrigins)).header('transactionId', request.id);
     if (allowedOrigins.size > 0) {
       const varies = reply.getHeader('vary');
@@ -306,9 +312,9 @@ function registerOperation(
         return done();
       }
       const { authorization, dpop } = request.headers;
-      const url = `${publicUrl}${pathOf(request.url)}`;
+      const url = urlOf(request, publicUrl);
       const proof = { text: dpop?.toString() ?? '', method: request.method, url };
-      const identified = authenticate(services, { authorization, proof }, (client) =>
+      const identified = authenticate(request.atHost ?? services, { authorization, proof }, (client) =>
         admission.admit(client, reply),
       );
       const { remembered, proven, verify } = identified;
@@ -370,7 +376,7 @@ function registerOperation(
           services.heardFromCore(request.caller.actor).catch(() => {});
         const actor = request.caller?.actor as Actor;
         const basis = operation.remembers && memory.begin(actor.institutionId);
-        const response = await operation.handle(services, {
+        const response = await operation.handle(request.atHost ?? services, {
           actor: actor as never,
           scopes: request.caller?.scopes ?? [],
           basis: basis as Basis,
@@ -380,7 +386,7 @@ function registerOperation(
             address: request.callerAddress,
             isForwarded: request.callerAddress !== plainAddress(request.socket.remoteAddress),
           },
-          url: `${publicUrl}${pathOf(request.url)}`,
+          url: urlOf(request, publicUrl),
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,
@@ -397,11 +403,16 @@ function registerOperation(
           header: (name) => request.headers[name]?.toString(),
         });
         if (basis === undefined || !('body' in response)) return sendResponse(request, reply, response);
-        const { url } = request;
+        const url = answeredUrl(request);
         return sendAnswer(request, reply, rememberAnswer(memory, { actor, basis, url }, response));
       },
     });
   });
+}
+
+/** The requested URL as the caller sees it, without the query. */
+function urlOf({ atHost, url }: FastifyRequest, publicUrl: string): string {
+  return `${atHost?.authorizationServer.issuer ?? publicUrl}${pathOf(url)}`;
 }
 
 /** The path without the query; of the absolute form (RFC 9112, section 3.2.2) the path alone. */
@@ -426,7 +437,7 @@ function registerPage(
 ): void {
   app.get(toPattern(page.path), async (request, reply) => {
     const { status, headers, body } = await page.handle({
-      publicUrl,
+      publicUrl: request.atHost?.authorizationServer.issuer ?? publicUrl,
       appClientId,
       params: request.params as Record<string, string>,
       header: (name) => request.headers[name]?.toString(),

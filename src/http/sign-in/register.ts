@@ -22,8 +22,10 @@ export function registerSignInPages(
   services: BrowserServices,
   publicUrl: string,
 ): void {
-  const cookies = new Cookies(publicUrl);
-  const isSafe = isSafeOrigin(publicUrl);
+  const ownCookies = new Cookies(publicUrl);
+  const isOwnSafe = isSafeOrigin(publicUrl);
+  // Members reach the host name of an institution over https only.
+  const hostCookies = new Cookies('https:');
   app.register(async (scope) => {
     const form = 'application/x-www-form-urlencoded';
     scope.addContentTypeParser(form, { parseAs: 'buffer' }, bodyParsers[form]);
@@ -32,10 +34,12 @@ export function registerSignInPages(
         method: route.method,
         url: route.path,
         handler: async (request, reply) => {
-          if (!isSafe) return sendView(reply, refusedView(400, texts.unsafe));
+          const { atHost } = request;
+          const cookies = atHost === null ? ownCookies : hostCookies;
+          if (atHost === null && !isOwnSafe) return sendView(reply, refusedView(400, texts.unsafe));
           const named = route.method === 'GET' ? addressByName(publicUrl, request) : undefined;
           if (named !== undefined) return reply.code(302).header('location', named).send();
-          const response = await respond(route, services, { request, cookies }).catch(
+          const response = await respond(route, atHost ?? services, { request, cookies }).catch(
             (error): BrowserResponse => {
               const view = errorView(error);
               if (view === undefined) throw error;

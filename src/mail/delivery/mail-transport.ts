@@ -17,7 +17,7 @@ export interface MailTransportDeps extends MailDeps {
   readonly unsubscribeUrl: (
     institutionId: InstitutionId,
     member: { readonly userId: string; readonly language: AlertMail['language'] },
-  ) => string;
+  ) => Promise<string>;
 }
 
 /** Sends the alerts of the feed to the addresses that they name. */
@@ -70,7 +70,7 @@ export class MailTransport {
     }
     const unsubscribe = alert.isSecurity
       ? undefined
-      : this.#deps.unsubscribeUrl(institutionId, { userId: event.userId, language: alert.language });
+      : await this.#deps.unsubscribeUrl(institutionId, { userId: event.userId, language: alert.language });
     const reply = await this.#hand(composeMail({ sender, alert, eventId: event.eventId, unsubscribe }));
     if (reply.isUnknownAddress) {
       const report = { address: emailAddress, reason: 'REFUSED', origin: ownOrigin() } as const;

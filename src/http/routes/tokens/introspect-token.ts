@@ -91,7 +91,6 @@ export const introspectToken = operation({
     },
     401: unknownClient,
   },
-  problems: ['database_unavailable', 'institution_moving', 'institution_elsewhere'],
   async handle(services, input) {
     return { status: 200, body: await services.introspectToken(tokenRequestOf(input)) };
   },

@@ -141,7 +141,7 @@ export const issueToken = operation({
     },
     401: unknownClient,
   },
-  problems: ['database_unavailable', 'institution_moving', 'institution_elsewhere', 'outcome_unknown'],
+  problems: ['outcome_unknown'],
   async handle(services, input) {
     const { countFor } = input;
     const token = await services.issueToken({ ...tokenRequestOf(input), countFor });

@@ -80,7 +80,6 @@ export const pushAuthorizationRequest = operation({
     },
     401: unknownClient,
   },
-  problems: ['database_unavailable', 'institution_moving', 'institution_elsewhere'],
   async handle(services, input) {
     const { countFor } = input;
     return { status: 201, body: await services.pushRequest({ ...tokenRequestOf(input), countFor }) };

@@ -42,7 +42,7 @@ export const revokeToken = operation({
     },
     401: unknownClient,
   },
-  problems: ['database_unavailable', 'institution_moving', 'institution_elsewhere', 'outcome_unknown'],
+  problems: ['outcome_unknown'],
   async handle(services, input) {
     await services.revokeToken(tokenRequestOf(input));
     return { status: 200, body: {} };
