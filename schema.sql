@@ -1369,11 +1369,10 @@ create table event_marks (
   event_key       bigint not null,
   constraint event_marks_pkey PRIMARY KEY (institution_id, epoch, xid, event_key),
   constraint event_marks_institution_id_number_key UNIQUE (institution_id, number),
-  constraint event_marks_institution_id_event_key_fkey FOREIGN KEY (institution_id, event_key) REFERENCES outbox(institution_id, event_key),
   constraint event_marks_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
-  constraint event_marks_number_check CHECK (number > 0 AND (number % 500::bigint) = 0)
+  constraint event_marks_number_check CHECK (number > 0)
 );
-comment on table event_marks is 'The number of every five hundredth event in the order of the feed.';
+comment on table event_marks is 'The number of every five hundredth event in the order of the feed, and of the last event in the archive.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- core connection
@@ -2494,20 +2493,34 @@ comment on table operator_provider_groups is 'The roles of each group of the pro
 -- event partitions
 
 create table event_partitions (
-  first_key  bigint not null,
-  end_key    bigint not null,
-  made_at    timestamp with time zone not null,
-  last_key   bigint not null,
+  first_key   bigint not null,
+  end_key     bigint not null,
+  made_at     timestamp with time zone not null,
+  last_key    bigint not null,
+  closed_at   timestamp with time zone,
+  closed_xid  xid8,
+  events      bigint,
+  digest      bytea,
+  written_at  timestamp with time zone,
+  dropped_at  timestamp with time zone,
   constraint event_partitions_pkey PRIMARY KEY (first_key),
   constraint event_partitions_end_key_key UNIQUE (end_key),
+  constraint event_partitions_digest_check CHECK (length(digest) = 32),
+  constraint event_partitions_events_check CHECK (events >= 0),
   constraint event_partitions_first_key_check CHECK (first_key > 0),
   constraint event_partitions_last_key_check CHECK (last_key >= 0),
-  constraint event_partitions_order CHECK (first_key < end_key)
+  constraint event_partitions_order CHECK (first_key < end_key),
+  constraint event_partitions_steps CHECK ((closed_at IS NULL) = (closed_xid IS NULL) AND (num_nulls(events, digest, written_at) = ANY (ARRAY[0, 3])) AND (written_at IS NULL OR closed_at IS NOT NULL) AND (dropped_at IS NULL OR written_at IS NOT NULL))
 );
 comment on table event_partitions is 'The partitions of outbox; each is called outbox_<first_key>.';
 comment on column event_partitions.end_key is 'The first key behind the partition.';
 comment on column event_partitions.made_at is 'By the clock of the database.';
 comment on column event_partitions.last_key is 'The last event when the partition was made: with made_at, how fast events come.';
+comment on column event_partitions.closed_at is 'From then on the feed begins behind its events.';
+comment on column event_partitions.closed_xid is 'The transaction that closed it. It is dropped once no older one runs.';
+comment on column event_partitions.events is 'Events in the file of the archive.';
+comment on column event_partitions.digest is 'SHA-256 of the file of the archive.';
+comment on column event_partitions.dropped_at is 'Its events are in the archive only.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- operator devices
@@ -2658,6 +2671,38 @@ comment on table logout_notices is 'Sessions that have ended, a row for each app
 comment on column logout_notices.attempts is 'Attempts that were begun.';
 comment on column logout_notices.due_at is 'The next attempt. A process that begins one moves it, so that no other process sends meanwhile.';
 comment on column logout_notices.host is 'That of the session: the issuer that the app knows it from.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- event archive
+
+create table event_horizons (
+  institution_id  integer not null,
+  epoch           integer not null,
+  xid             xid8 not null,
+  event_key       bigint not null,
+  number          bigint not null,
+  constraint event_horizons_pkey PRIMARY KEY (institution_id),
+  constraint event_horizons_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint event_horizons_number_check CHECK (number > 0)
+);
+comment on table event_horizons is 'The last event of each institution in the partitions that were closed. The feed begins behind it. An institution without a row has all of its events.';
+comment on column event_horizons.number is 'Number of that event in the feed.';
+
+create table event_archived_entries (
+  institution_id  integer not null,
+  account_key     bigint not null,
+  entries         bigint not null,
+  seq_sum         numeric not null,
+  last_seq        bigint not null,
+  constraint event_archived_entries_pkey PRIMARY KEY (institution_id, account_key),
+  constraint event_archived_entries_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint event_archived_entries_entries_check CHECK (entries > 0),
+  constraint event_archived_entries_last_seq_check CHECK (last_seq > 0),
+  constraint event_archived_entries_seq_sum_check CHECK (seq_sum > 0::numeric)
+);
+comment on table event_archived_entries is 'The entries of an account whose events are in the archive, so that reconcile knows that each entry has had one.';
+comment on column event_archived_entries.seq_sum is 'Sum of the numbers of those entries on the account.';
+comment on column event_archived_entries.last_seq is 'The highest of them.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -2866,9 +2911,8 @@ begin
   for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     last_of_all := greatest(last_of_all, (
-      select o.xid from public.outbox o where o.institution_id = institution and o.epoch = (
-        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
-      order by o.xid desc limit 1));
+      select n.xid from newest_event(institution) n where n.epoch = (
+        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)));
   end loop;
   -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Only those of
   -- the timeline that has ended can be lost; each of the service comes after its first one, which was here. Numbers from another
@@ -2885,8 +2929,7 @@ begin
            case when newest.epoch < present.epoch then '0'::xid8
                 when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8
                 else newest.xid end
-    from (select o.epoch, o.xid from public.outbox o where o.institution_id = institution
-          order by o.epoch desc, o.xid desc limit 1) newest,
+    from newest_event(institution) newest,
          (select coalesce(max(e.epoch), 0) as epoch from public.event_epochs e where e.institution_id = institution) present;
   end loop;
   return true;
@@ -2910,8 +2953,7 @@ begin
   lock table public.outbox in share mode;
   insert into public.event_epochs (institution_id, epoch, started_at, last_before)
   select institution, newest + 1, at, coalesce(
-    (select o.xid from public.outbox o where o.institution_id = institution and o.epoch = newest
-     order by o.xid desc limit 1), '0');
+    (select n.xid from newest_event(institution) n where n.epoch = newest), '0');
 end
 $function$;
 revoke execute on function begin_event_epoch(timestamp with time zone) from public;
@@ -4351,6 +4393,49 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION close_event_partition(of_first bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  partition constant text := format('outbox_%s', of_first);
+  institution integer;
+  last record;
+begin
+  perform from public.event_partitions p
+  where p.first_key = of_first and p.closed_at is null
+    and not exists (select from public.event_partitions o where o.first_key < of_first and o.closed_at is null)
+  for update;
+  if not found then
+    raise exception 'events: % is not the oldest partition that is open', partition using errcode = 'SD160';
+  end if;
+  for institution in select i.institution_id from public.institutions i order by i.institution_id loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    execute format(
+      'select o.epoch, o.xid, o.event_key from public.%I o where o.institution_id = $1
+       order by o.epoch desc, o.xid desc, o.event_key desc limit 1', partition) into last using institution;
+    continue when last.event_key is null or exists (
+      select from public.event_horizons h
+      where h.institution_id = institution and (h.epoch, h.xid, h.event_key) >= (last.epoch, last.xid, last.event_key));
+    insert into public.event_horizons as h (institution_id, epoch, xid, event_key, number)
+    values (institution, last.epoch, last.xid, last.event_key,
+            event_number(institution, last.epoch, last.xid, last.event_key))
+    on conflict (institution_id) do update
+    set epoch = excluded.epoch, xid = excluded.xid, event_key = excluded.event_key, number = excluded.number;
+    insert into public.event_marks (institution_id, number, epoch, xid, event_key)
+    select h.institution_id, h.number, h.epoch, h.xid, h.event_key from public.event_horizons h
+    where h.institution_id = institution
+    on conflict do nothing;
+    delete from public.event_marks m
+    where m.institution_id = institution and (m.epoch, m.xid, m.event_key) < (last.epoch, last.xid, last.event_key);
+  end loop;
+  perform set_config('sharedraft.institution', '0', true);
+  update public.event_partitions set closed_at = now(), closed_xid = pg_current_xact_id() where first_key = of_first;
+end
+$function$;
+revoke execute on function close_event_partition(bigint) from public;
+
 CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account bigint, amount bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -4608,6 +4693,56 @@ $function$;
 revoke execute on function delete_pruned_audit(integer) from public;
 grant execute on function delete_pruned_audit(integer) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION drop_event_partition(of_first bigint, file_digest bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  partition constant text := format('outbox_%s', of_first);
+  closed record;
+  institution integer;
+  here bigint;
+  events bigint := 0;
+begin
+  select p.closed_xid, p.events into closed from public.event_partitions p
+  where p.first_key = of_first and p.digest = file_digest and p.dropped_at is null for update;
+  if not found then
+    raise exception 'events: % is not in this file', partition using errcode = 'SD161';
+  end if;
+  if pg_snapshot_xmin(pg_current_snapshot()) <= closed.closed_xid then
+    return false;
+  end if;
+  -- No one writes to it from here on; readers of all events go on until it is detached.
+  execute format('lock table public.%I in share row exclusive mode', partition);
+  for institution in select i.institution_id from public.institutions i order by i.institution_id loop
+    perform set_config('sharedraft.institution', institution::text, true);
+    execute format('select count(*) from public.%I o where o.institution_id = $1', partition) into here using institution;
+    events := events + here;
+    continue when here = 0;
+    execute format(
+      'insert into public.event_archived_entries as a (institution_id, account_key, entries, seq_sum, last_seq)
+       select $1, s.account_key, count(*), sum(s.seq), max(s.seq)
+       from public.%I o
+       cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
+       where o.institution_id = $1 and o.kind like ''transfer.%%'' and s.seq is not null
+       group by s.account_key
+       on conflict (institution_id, account_key) do update
+       set entries = a.entries + excluded.entries, seq_sum = a.seq_sum + excluded.seq_sum,
+           last_seq = greatest(a.last_seq, excluded.last_seq)', partition) using institution;
+  end loop;
+  perform set_config('sharedraft.institution', '0', true);
+  if events <> closed.events then
+    raise exception 'events: % has % events, and the file %', partition, events, closed.events using errcode = 'SD161';
+  end if;
+  execute format('alter table public.outbox detach partition public.%I', partition);
+  execute format('drop table public.%I', partition);
+  update public.event_partitions set dropped_at = now() where first_key = of_first;
+  return true;
+end
+$function$;
+revoke execute on function drop_event_partition(bigint,bytea) from public;
+
 CREATE OR REPLACE FUNCTION empty_import_stage(ended text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -4734,6 +4869,91 @@ AS $function$
 $function$;
 revoke execute on function event_partition_figures() from public;
 grant execute on function event_partition_figures() to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION event_partition_needs(of_first bigint, kept_days integer)
+ RETURNS TABLE(institution integer, need text, endpoint uuid)
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  partition constant text := format('outbox_%s', of_first);
+  bounds record;
+  each record;
+  last record;
+  newest timestamptz;
+begin
+  select p.first_key, p.end_key into strict bounds from public.event_partitions p where p.first_key = of_first;
+  institution := 0;
+  if coalesce(pg_sequence_last_value('public.outbox_event_key_seq'), 0) < bounds.end_key then
+    need := 'full';
+    return next;
+    return;
+  end if;
+  for each in select i.institution_id as id, i.served, i.clock_ahead_seconds as ahead from public.institutions i order by 1 loop
+    perform set_config('sharedraft.institution', each.id::text, true);
+    institution := each.id;
+    endpoint := null;
+    execute format(
+      'select o.epoch, o.xid, o.event_key from public.%I o where o.institution_id = $1
+       order by o.epoch desc, o.xid desc, o.event_key desc limit 1', partition) into last using each.id;
+    continue when last.event_key is null;
+    if each.served <> 'here' then
+      need := 'served';
+      return next;
+      continue;
+    end if;
+    -- The age reads every event, so a caller that locks has asked before, and leaves it out.
+    if kept_days is not null then
+      execute format('select max(o.recorded_at) from public.%I o where o.institution_id = $1', partition) into newest using each.id;
+    end if;
+    if newest - make_interval(secs => each.ahead) >= now() - make_interval(days => kept_days) then
+      need := 'young';
+      return next;
+      continue;
+    end if;
+    execute format('select ''secret'' from public.%I o where o.institution_id = $1 and o.secret is not null limit 1', partition)
+    into need using each.id;
+    if need is not null then
+      return next;
+    end if;
+    need := 'webhook';
+    for endpoint in
+      select e.endpoint_id from public.webhook_endpoints e
+      where e.institution_id = each.id and (e.epoch, e.xid, e.event_key) < (last.epoch, last.xid, last.event_key)
+      order by e.endpoint_id
+    loop
+      return next;
+    end loop;
+    need := 'delivery';
+    for endpoint in
+      execute format(
+        'select distinct d.endpoint_id from public.webhook_deliveries d
+         join public.%I o on o.institution_id = $1 and o.event_key = d.event_key
+         where d.institution_id = $1 order by 1', partition) using each.id
+    loop
+      return next;
+    end loop;
+    endpoint := null;
+    if not exists (
+      select from public.alert_positions p
+      where p.institution_id = each.id and (p.epoch, p.xid, p.event_key) >= (last.epoch, last.xid, last.event_key))
+    then
+      need := 'alerts';
+      return next;
+    end if;
+    if not exists (
+      select from public.reconcile_runs r
+      where r.institution_id = each.id and (r.checkpoint_epoch, r.checkpoint_xid) > (last.epoch, last.xid))
+    then
+      need := 'reconcile';
+      return next;
+    end if;
+  end loop;
+  perform set_config('sharedraft.institution', '0', true);
+end
+$function$;
+revoke execute on function event_partition_needs(bigint,integer) from public;
 
 CREATE OR REPLACE FUNCTION expect_rows(written_to text, written bigint, sent bigint)
  RETURNS void
@@ -4934,6 +5154,22 @@ end
 $function$;
 revoke execute on function make_event_partitions() from public;
 grant execute on function make_event_partitions() to sharedraft_service;
+
+CREATE OR REPLACE FUNCTION newest_event(institution integer)
+ RETURNS TABLE(epoch integer, xid xid8)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select n.epoch, n.xid
+  from (
+    (select o.epoch, o.xid from outbox o where o.institution_id = institution
+     order by o.epoch desc, o.xid desc, o.event_key desc limit 1)
+    union all
+    select h.epoch, h.xid from event_horizons h where h.institution_id = institution
+  ) n
+  order by n.epoch desc, n.xid desc limit 1
+$function$;
 
 CREATE OR REPLACE FUNCTION note_changes()
  RETURNS trigger
@@ -5848,9 +6084,17 @@ alter table entries enable row level security, force row level security;
 create policy institution on entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on entries for select to sharedraft_backup using (true);
 
+alter table event_archived_entries enable row level security, force row level security;
+create policy institution on event_archived_entries using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_archived_entries for select to sharedraft_backup using (true);
+
 alter table event_epochs enable row level security, force row level security;
 create policy institution on event_epochs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on event_epochs for select to sharedraft_backup using (true);
+
+alter table event_horizons enable row level security, force row level security;
+create policy institution on event_horizons using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on event_horizons for select to sharedraft_backup using (true);
 
 alter table event_marks enable row level security, force row level security;
 create policy institution on event_marks using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -6150,7 +6394,9 @@ grant insert, select on customers to sharedraft_service;
 grant delete, insert, select on dpop_proofs to sharedraft_service;
 grant delete, insert, select, update on email_codes to sharedraft_service;
 grant insert, select on entries to sharedraft_service;
+grant select on event_archived_entries to sharedraft_service;
 grant insert, select on event_epochs to sharedraft_service;
+grant select on event_horizons to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant select on event_partitions to sharedraft_service;
 grant insert, select, update on hashing_key to sharedraft_service;

@@ -26,7 +26,7 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
   const { databaseUrl, migrationDatabaseUrl = databaseUrl, cellDatabaseUrl } = config;
   if (migrationDatabaseUrl === undefined)
     throw new CommandError(
-      'A cell needs a PostgreSQL of its own: set DATABASE_URL and MIGRATION_DATABASE_URL.',
+      'This needs a PostgreSQL of its own, not the embedded one: set DATABASE_URL and MIGRATION_DATABASE_URL.',
     );
   const origin: CommandOrigin = {
     transactionId: randomUUID(),

@@ -4,8 +4,7 @@ const beginEpoch = sql(
   'events_begin_epoch',
   `insert into event_epochs (institution_id, epoch, started_at, last_before)
    select $1, newest.epoch + 1, $2, newest.xid
-   from (select o.epoch, o.xid from outbox o where o.institution_id = $1
-         order by o.epoch desc, o.xid desc, o.event_key desc limit 1) newest
+   from newest_event($1) newest
    where newest.xid >= pg_snapshot_xmax(pg_current_snapshot())
      and newest.epoch = coalesce((select max(e.epoch) from event_epochs e where e.institution_id = $1), 0)
    on conflict do nothing`,
@@ -35,7 +34,7 @@ const beginEpochOfMove = {
   name: 'events_begin_epoch_of_move',
   text: `insert into event_epochs (institution_id, epoch, started_at, last_before)
          select $1, now.epoch + 1, $2, coalesce(
-           (select o.xid from outbox o where o.institution_id = $1 and o.epoch = now.epoch order by o.xid desc limit 1), '0')
+           (select n.xid from newest_event($1) n where n.epoch = now.epoch), '0')
          from (select coalesce(max(e.epoch), 0) as epoch from event_epochs e where e.institution_id = $1) now`,
 };
 

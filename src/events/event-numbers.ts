@@ -1,6 +1,6 @@
 import { type Queryable, sql } from '../storage/index.ts';
 
-/** Every event with a number divisible by this is marked. The database has the same rule. */
+/** Every event with a number divisible by this is marked, and the last one in the archive. */
 export const eventsPerMark = 500;
 /** Ends a run that could not keep up with new events; the next run continues. */
 const mostMarksAtOnce = 2_000;
@@ -8,14 +8,14 @@ const mostMarksAtOnce = 2_000;
 const addMark = sql(
   'events_add_mark',
   `insert into event_marks (institution_id, number, epoch, xid, event_key)
-   select $1, last.number + $2::bigint, o.epoch, o.xid, o.event_key
+   select $1, last.next, o.epoch, o.xid, o.event_key
    from (
      select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running
      from event_epochs e where e.institution_id = $1
    ) now
    cross join (
-     select coalesce(m.number, 0) as number, coalesce(m.epoch, -1) as epoch, coalesce(m.xid, '0') as xid,
-            coalesce(m.event_key, 0) as event_key
+     select coalesce(m.number, 0) as number, (coalesce(m.number, 0) / $2::bigint + 1) * $2::bigint as next,
+            coalesce(m.epoch, -1) as epoch, coalesce(m.xid, '0') as xid, coalesce(m.event_key, 0) as event_key
      from (select) one
      left join lateral (
        select * from event_marks m where m.institution_id = $1 order by m.number desc limit 1) m on true
@@ -25,7 +25,7 @@ const addMark = sql(
    cross join lateral (
      select o.epoch, o.xid, o.event_key from outbox o
      where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > (last.epoch, last.xid, last.event_key)
-     order by o.epoch, o.xid, o.event_key offset $2::bigint - 1 limit 1
+     order by o.epoch, o.xid, o.event_key offset last.next - last.number - 1 limit 1
    ) o
    where (o.epoch, o.xid) < (now.epoch, now.first_running)
    on conflict do nothing`,

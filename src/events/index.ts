@@ -8,6 +8,14 @@
  * change of a member's account has one event, with the number of the change. Audit entries are append-only, chained by hash
  * once they are committed (`chain/`), and hold no secret, no token, and no name that does not exist.
  */
+export {
+  closePartition,
+  dropPartition,
+  type EventPartition,
+  recordFile,
+  selectLines,
+  selectOldestPartition,
+} from './archive-queries.ts';
 export { appendAudit, auditToAppend, eraseAuditPersonal, readAudit, whatChanged } from './audit/audit.ts';
 export {
   type AuditAction,

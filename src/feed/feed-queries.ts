@@ -41,6 +41,8 @@ const feed = sql(
             or exists (select from event_epochs e
                        where e.institution_id = $1 and e.epoch = $2::bigint + 1 and e.epoch > $7::bigint
                          and $3::xid8 > e.last_before) as is_ahead,
+          exists (select from event_horizons h
+                  where h.institution_id = $1 and (h.epoch, h.xid, h.event_key) > ($2::bigint, $3::xid8, $4::bigint)) as is_archived,
           now.epoch as epoch_now, o.epoch, o.xid::text as xid, o.event_key, o.kind, o.recorded_at as at, u.user_id,
           f.account_id as from_account, o.from_seq, t.account_id as to_account, o.to_seq,
           o.data, r.transfer,
@@ -95,16 +97,22 @@ interface FeedQuestion {
 
 /**
  * `isAhead`: the position is of a transaction that has not been yet, or that an epoch undid which began after the position was read.
- * `epochNow` is the newest epoch.
+ * `isArchived`: events behind the position are in the archive, so the rows are not the next ones. `epochNow` is the newest epoch.
  */
 export async function selectFeed(
   db: Queryable,
   { after, limit, number = null, readIn }: FeedQuestion,
-): Promise<{ readonly isAhead: boolean; readonly epochNow: bigint; readonly rows: FeedRow[] }> {
+): Promise<{
+  readonly isAhead: boolean;
+  readonly isArchived: boolean;
+  readonly epochNow: bigint;
+  readonly rows: FeedRow[];
+}> {
   const [epoch = 0n, xid, key] = after;
   const { rows } = await db.query<
     Omit<FeedRow, 'xid' | 'eventKey'> & {
       readonly isAhead: boolean;
+      readonly isArchived: boolean;
       readonly epochNow: number;
       readonly xid: string;
       /** Null in the one row that there is when there are no events. */
@@ -113,6 +121,7 @@ export async function selectFeed(
   >(feed, [db.institutionId, epoch, String(xid), key, limit, number, readIn ?? epoch]);
   return {
     isAhead: rows[0]?.isAhead === true,
+    isArchived: rows[0]?.isArchived === true,
     epochNow: BigInt(rows[0]?.epochNow ?? epoch),
     rows: rows.flatMap((row) =>
       row.eventKey === null ? [] : [{ ...row, xid: BigInt(row.xid), eventKey: row.eventKey }],
@@ -138,10 +147,11 @@ const positionOfNumber = sql(
        and $2 > mark.number
      order by o.epoch, o.xid, o.event_key offset greatest($2 - mark.number - 1, 0) limit 1
    ) o on true
-   where o.event_key is not null or $2 = mark.number`,
+   where (o.event_key is not null or $2 = mark.number)
+     and not exists (select from event_horizons h where h.institution_id = $1 and h.number > $2)`,
 );
 
-/** The position of the event with this number; the beginning for 0. Undefined if no event has the number yet. */
+/** The position of the event with this number; the beginning for 0. Undefined if no event has the number yet, or it is in the archive. */
 export async function selectPositionOfNumber(db: Queryable, number: bigint): Promise<Position | undefined> {
   const { rows } = await db.query<{
     readonly epoch: number;
@@ -150,4 +160,23 @@ export async function selectPositionOfNumber(db: Queryable, number: bigint): Pro
   }>(positionOfNumber, [db.institutionId, number]);
   const [row] = rows;
   return row && [BigInt(row.epoch), BigInt(row.xid), row.eventKey];
+}
+
+const horizon = sql(
+  'events_horizon',
+  'select epoch, xid::text as xid, event_key, number from event_horizons where institution_id = $1',
+);
+
+/** The last event in the archive; undefined if there is none. */
+export async function selectHorizon(
+  db: Queryable,
+): Promise<{ readonly position: Position; readonly number: bigint } | undefined> {
+  const { rows } = await db.query<{
+    readonly epoch: number;
+    readonly xid: string;
+    readonly eventKey: bigint;
+    readonly number: bigint;
+  }>(horizon, [db.institutionId]);
+  const [row] = rows;
+  return row && { position: [BigInt(row.epoch), BigInt(row.xid), row.eventKey], number: row.number };
 }

@@ -2,7 +2,7 @@ import { eventIdOf, placeOf } from '../events/index.ts';
 import type { Page, Position } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
-import { type FeedRow, selectFeed, selectPositionOfNumber } from './feed-queries.ts';
+import { type FeedRow, selectFeed, selectHorizon, selectPositionOfNumber } from './feed-queries.ts';
 
 /** Something that happened, as the institution is told. Never with the secret that may go with it. */
 export interface FeedEvent {
@@ -46,7 +46,10 @@ export type FeedStart = { readonly after: Position | null } | { readonly from: b
  * was read. Without the last one, a reader that begins again after a loss could never pass the events that were kept behind a lost
  * one: their positions look like those of readers from before the loss.
  *
- * Problem `invalid_request`: the place is ahead of the feed. It may have been put back to an earlier state.
+ * Events in the archive are not returned: the beginning is the first event behind them.
+ *
+ * Problem `invalid_request`: the place is ahead of the feed, which may have been put back to an earlier state; or the event at the place is
+ * in the archive.
  */
 export async function readEvents(
   database: Database,
@@ -54,28 +57,42 @@ export async function readEvents(
   { limit, ...start }: FeedStart & { readonly limit: number },
 ): Promise<Page<FeedEvent>> {
   return database.read(institutionId, async (db) => {
-    const { after, readIn } =
-      'from' in start
-        ? {
-            after: (await selectPositionOfNumber(db, start.from - 1n)) ?? refuseAhead('from'),
-            readIn: anyEpoch,
-          }
-        : { after: start.after?.slice(0, 3) ?? [0n, 0n, 0n], readIn: start.after?.[3] };
-    const question = { after, limit, number: numberBefore(start), readIn };
-    const { isAhead, epochNow, rows } = await selectFeed(db, question);
+    const place = await placeOfStart(db, start);
+    const { isAhead, isArchived, epochNow, rows } = await selectFeed(db, { ...place, limit });
     if (isAhead) refuseAhead('after');
+    if (isArchived) refuseArchived('from' in start ? 'from' : 'after', await selectHorizon(db));
     const items = rows.map(toFeedEvent);
-    return { items, next: [...(items.at(-1)?.position ?? after), epochNow] };
+    return { items, next: [...(items.at(-1)?.position ?? place.after), epochNow] };
   });
 }
 
 /** Later than any epoch, for a position that was read now. */
 const anyEpoch = 2n ** 31n - 1n;
 
-/** The number of the last event before the place; null if only counting tells it. */
-function numberBefore(start: FeedStart): bigint | null {
-  if ('from' in start) return start.from - 1n;
-  return start.after === null ? 0n : null;
+/** Where to read from. The number is null if only counting tells it. */
+interface Place {
+  readonly after: Position;
+  readonly number: bigint | null;
+  readonly readIn: bigint | undefined;
+}
+
+async function placeOfStart(db: Queryable, start: FeedStart): Promise<Place> {
+  if (!('from' in start)) {
+    if (start.after !== null) return { after: start.after.slice(0, 3), number: null, readIn: start.after[3] };
+    const horizon = await selectHorizon(db);
+    return { after: horizon?.position ?? [0n, 0n, 0n], number: horizon?.number ?? 0n, readIn: anyEpoch };
+  }
+  const number = start.from - 1n;
+  const after = await selectPositionOfNumber(db, number);
+  if (after !== undefined) return { after, number, readIn: anyEpoch };
+  const horizon = await selectHorizon(db);
+  if (horizon !== undefined && number < horizon.number) refuseArchived('from', horizon);
+  return refuseAhead('from');
+}
+
+/** The number of the first event of the feed; the events before it are in the archive. */
+export async function firstNumberOf(db: Queryable): Promise<bigint> {
+  return ((await selectHorizon(db))?.number ?? 0n) + 1n;
 }
 
 /** Events behind a position whose own number is known, so that none is counted. */
@@ -87,21 +104,25 @@ export async function readEventsBehind(
     limit,
   }: { readonly position: Position; readonly number: bigint; readonly limit: number },
 ): Promise<FeedEvent[]> {
-  return (await selectFeed(db, { after: position, limit, number })).rows.map(toFeedEvent);
+  const { isArchived, rows } = await selectFeed(db, { after: position, limit, number });
+  // The archive takes no event that a reader of ours has still to read.
+  if (isArchived) throw new Error('feed: the events behind the position are in the archive');
+  return rows.map(toFeedEvent);
 }
 
-/** The event with the id. Undefined if there is none, or the feed does not show it yet. */
+/** The event with the id. Undefined if there is none, it is in the archive, or the feed does not show it yet. */
 export async function findEvent(db: Queryable, eventId: string): Promise<FeedEvent | undefined> {
   const place = placeOf(eventId);
   if (place === undefined || place.eventKey === 0n) return undefined;
-  const { rows } = await selectFeed(db, {
+  const { isArchived, rows } = await selectFeed(db, {
     after: [BigInt(place.epoch), place.xid, place.eventKey - 1n],
     limit: 1,
   });
+  if (isArchived) return undefined;
   return rows.map(toFeedEvent).find((event) => event.eventId === eventId);
 }
 
-/** The position behind the event with this number; of 0 the beginning. Undefined if there is no such event yet. */
+/** The position behind the event with this number; of 0 the beginning. Undefined if there is no such event yet, or it is in the archive. */
 export function positionOfNumber(db: Queryable, number: bigint): Promise<Position | undefined> {
   return selectPositionOfNumber(db, number);
 }
@@ -114,6 +135,14 @@ function refuseAhead(pointer: 'from' | 'after'): never {
       errors: [{ pointer, detail: 'Is ahead of the feed: read it again from its beginning.' }],
     },
   );
+}
+
+function refuseArchived(pointer: 'from' | 'after', horizon: { readonly number: bigint } | undefined): never {
+  throw new Problem('invalid_request', 'The events at this place are in the archive.', {
+    errors: [
+      { pointer, detail: `Read from sequence ${(horizon?.number ?? 0n) + 1n} on, or from the beginning.` },
+    ],
+  });
 }
 
 /** The status after an event of this kind; other kinds show the current status. */

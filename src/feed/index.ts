@@ -9,6 +9,7 @@ export {
   type FeedEvent,
   type FeedStart,
   findEvent,
+  firstNumberOf,
   positionOfNumber,
   readEvents,
   readEventsBehind,

@@ -42,6 +42,14 @@ export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
 export type { RuleCount } from './alerts/alert-queries.ts';
 export { showAlertState } from './alerts/show-alerts.ts';
+export {
+  type ArchiveStep,
+  archiveOldestEvents,
+  EventsNeededError,
+  leastEventDays,
+  openArchiveDatabase,
+} from './archive/archive-events.ts';
+export type { Need } from './archive/need-queries.ts';
 export { exportAuditPage, searchAudit } from './audit/search-audit.ts';
 export type { OperatorDeps } from './deps.ts';
 export {

@@ -536,16 +536,20 @@ const toldEntries = sql(
   'check_told_entries',
   `select b.account_key, b.account_id, b.seq,
           (select count(*) from entries e where e.institution_id = $1 and e.account_key = b.account_key
-             and e.kind in ${ordered}) as entries,
-          (select coalesce(sum(e.seq), 0)::text from entries e where e.institution_id = $1
-             and e.account_key = b.account_key and e.kind in ${ordered}) as sum,
+             and e.kind in ${ordered}) - coalesce(a.entries, 0) as entries,
+          ((select coalesce(sum(e.seq), 0) from entries e where e.institution_id = $1
+             and e.account_key = b.account_key and e.kind in ${ordered}) - coalesce(a.seq_sum, 0))::text as sum,
           (select coalesce(sum(e.amount::numeric * hashint8extended(e.posting_key, 0)), 0)::text from entries e
              where e.institution_id = $1 and e.account_key = b.account_key and e.kind not in ${ordered}) as weight
-   from balances b where b.institution_id = $1 and b.account_key > $2 and b.account_key <= $3`,
+   from balances b
+   left join lateral (
+     select a.entries, a.seq_sum from event_archived_entries a
+     where a.institution_id = $1 and a.account_key = b.account_key offset 0) a on true
+   where b.institution_id = $1 and b.account_key > $2 and b.account_key <= $3`,
 );
 
 /**
- * Per account of the range: the number of entries that need an event, and the sum of their numbers; and a weighted sum of
+ * Per account of the range: the number of entries that need an event in the feed, and the sum of their numbers; and a weighted sum of
  * the amounts that no transfer ordered, which is 0 over both sides of each posting.
  */
 export async function selectToldEntries(db: Queryable, after: string, upTo: string) {
@@ -607,6 +611,9 @@ const untold = sql(
      where e.institution_id = $1 and e.account_key = $2 and e.seq <= $3 and e.kind in ${ordered}
    ) x
    group by seq having bool_or(expected) and sum(events) <> 1
+     -- Entries of an account get their events in the order of their numbers. Those up to the last one in the archive have theirs there.
+     and not (sum(events) = 0 and seq <= coalesce((
+       select a.last_seq from event_archived_entries a where a.institution_id = $1 and a.account_key = $2), 0))
    order by seq limit ${namedOfOneKind + 1}`,
 );
 

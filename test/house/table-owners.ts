@@ -72,6 +72,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   webhook_attempts: { owner: 'webhooks' },
 
   event_marks: { owner: 'events', readers: ['webhooks'] },
+  event_horizons: { owner: 'events', readers: ['webhooks'] },
+  event_archived_entries: { owner: 'events' },
   event_timeline: { owner: 'events' },
 
   operators: { owner: 'operators' },

@@ -7,7 +7,7 @@ import { templateRoles } from './postgres.ts';
 export const plainEvents: readonly string[] = `
   drop function make_event_partitions();
   drop function event_partition_figures();
-  alter table event_marks drop constraint event_marks_institution_id_event_key_fkey;
+  alter table event_marks drop constraint if exists event_marks_institution_id_event_key_fkey;
   create table plain (like outbox including all excluding identity excluding indexes);
   insert into plain select * from outbox;
   drop table outbox;

@@ -43,9 +43,8 @@ begin
   for institution in select i.institution_id from public.institutions i where i.served = 'here' loop
     perform set_config('sharedraft.institution', institution::text, true);
     last_of_all := greatest(last_of_all, (
-      select o.xid from public.outbox o where o.institution_id = institution and o.epoch = (
-        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)
-      order by o.xid desc limit 1));
+      select n.xid from newest_event(institution) n where n.epoch = (
+        select coalesce(max(e.epoch), 0) from public.event_epochs e where e.institution_id = institution)));
   end loop;
   -- A lost transaction has the status of one that was rolled back, even if a transaction with a higher number was kept. Only those of
   -- the timeline that has ended can be lost; each of the service comes after its first one, which was here. Numbers from another
@@ -62,8 +61,7 @@ begin
            case when newest.epoch < present.epoch then '0'::xid8
                 when lost_from <= newest.xid::text::numeric then (lost_from - 1)::text::xid8
                 else newest.xid end
-    from (select o.epoch, o.xid from public.outbox o where o.institution_id = institution
-          order by o.epoch desc, o.xid desc limit 1) newest,
+    from newest_event(institution) newest,
          (select coalesce(max(e.epoch), 0) as epoch from public.event_epochs e where e.institution_id = institution) present;
   end loop;
   return true;

@@ -13,8 +13,7 @@ begin
   lock table public.outbox in share mode;
   insert into public.event_epochs (institution_id, epoch, started_at, last_before)
   select institution, newest + 1, at, coalesce(
-    (select o.xid from public.outbox o where o.institution_id = institution and o.epoch = newest
-     order by o.xid desc limit 1), '0');
+    (select n.xid from newest_event(institution) n where n.epoch = newest), '0');
 end
 $$;
 

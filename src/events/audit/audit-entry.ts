@@ -99,6 +99,8 @@ export const auditActions = [
   'core.transactions_taken',
   'core.records_begun',
   'core.records_taken',
+  'events.archived',
+  'events.closed',
   'events.epoch_begun',
   'schema.migrated',
   'database.backed_up',

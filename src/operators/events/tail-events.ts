@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
-import { type FeedEvent, readEvents } from '../../feed/index.ts';
+import { type FeedEvent, firstNumberOf, readEvents } from '../../feed/index.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { selectEndOfFeed } from '../../webhooks/index.ts';
 
@@ -40,6 +40,9 @@ export async function* tailEvents(
 }
 
 async function nearEnd(database: Database, institutionId: InstitutionId): Promise<bigint> {
-  const { number } = await database.read(institutionId, selectEndOfFeed);
-  return number > shownAtStart ? number - shownAtStart + 1n : 1n;
+  const [{ number }, first] = await database.read(institutionId, (db) =>
+    Promise.all([selectEndOfFeed(db), firstNumberOf(db)]),
+  );
+  const near = number - shownAtStart + 1n;
+  return near > first ? near : first;
 }

@@ -1,4 +1,4 @@
-import { type FeedEvent, findEvent, positionOfNumber } from '../../feed/index.ts';
+import { type FeedEvent, findEvent, firstNumberOf, positionOfNumber } from '../../feed/index.ts';
 import type { Position } from '../../shared/page.ts';
 import { Problem } from '../../shared/problem.ts';
 import { type Queryable, sql, type Transaction } from '../../storage/index.ts';
@@ -53,7 +53,7 @@ async function replayIn(
   if ('eventIds' in replay) {
     const events = await Promise.all(replay.eventIds.map((eventId) => findEvent(tx, eventId)));
     const unknown = events.indexOf(undefined);
-    if (unknown >= 0) refuse(`/eventIds/${unknown}`, 'Is no event of the feed.');
+    if (unknown >= 0) refuse(`/eventIds/${unknown}`, 'Is no event of the feed, or is in the archive.');
     const known = events.filter((event) => event !== undefined);
     // An event ahead of the position is sent anyway.
     const behind = known.filter(({ sequence }) => sequence <= endpoint.number);
@@ -61,7 +61,13 @@ async function replayIn(
     await upsertDeliveries(tx, deliveries, at);
     return behind.length;
   }
-  const number = 'from' in replay ? replay.from - 1n : await selectNumberBefore(tx, replay.since);
+  // Asked behind the lock of the endpoint, for which an archive waits.
+  const first = await firstNumberOf(tx);
+  if ('from' in replay && replay.from < first) {
+    refuse('/from', `Is in the archive. The feed begins at sequence ${first}.`);
+  }
+  const found = 'from' in replay ? replay.from - 1n : await selectNumberBefore(tx, replay.since);
+  const number = found < first - 1n ? first - 1n : found;
   if (number >= endpoint.number) return 0;
   const position: Position | undefined = await positionOfNumber(tx, number);
   if (position === undefined) refuse('/from', 'Is ahead of the feed.');
@@ -102,6 +108,8 @@ const numberBefore = sql(
    cross join lateral (
      select o.epoch, o.xid, o.event_key from outbox o
      where o.institution_id = $1 and o.recorded_at >= $2
+       and not exists (select from event_horizons h
+                       where h.institution_id = $1 and (h.epoch, h.xid, h.event_key) >= (o.epoch, o.xid, o.event_key))
        and (o.epoch, o.xid, o.event_key) >= (coalesce(mark.epoch, 0), coalesce(mark.xid, '0'), coalesce(mark.event_key, 0))
      order by o.epoch, o.xid, o.event_key limit 1
    ) o`,
