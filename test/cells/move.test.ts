@@ -111,6 +111,7 @@ test('an institution moves under load while its command is killed at every step:
     ...{ ...password, password: 'harbor-member-password', ...harborApp },
   });
   const bearer = member.token;
+  await east.rows(`update institutions set host = 'lakeside.example' where code = 'lakeside'`);
   const endpoint = await backend.request('POST', '/digitalbanking/db-webhooks/v1/endpoints', {
     url: 'https://hooks.example.test/events',
   });
@@ -147,6 +148,11 @@ test('an institution moves under load while its command is killed at every step:
 
   assert.equal((await statusOf(east, bearer)).status, 421, 'a token of an institution that has moved');
   assert.equal((await statusOf(west, bearer)).status, 200, 'the same token at its new cell');
+  const metadata = (cell: TestCell) =>
+    send(cell.address, 'GET', '/.well-known/openid-configuration', { headers: { host: 'lakeside.example' } });
+  const [former, present] = [await metadata(east), await metadata(west)];
+  assert.equal(former.body.code, 'institution_elsewhere', former.text);
+  assert.equal(present.body.issuer, 'https://lakeside.example', present.text);
   const unknown = await statusOf(west, neighbor.token);
   assert.equal(unknown.status, 401, 'a token of an institution that does not exist there');
   const refreshed = await send(west.address, 'POST', paths.token, {
@@ -260,7 +266,10 @@ test('a move that cannot end well is refused before it changes anything', async 
   await west.rows(`insert into institutions (code, name, currency, time_zone, enrollment, created_at)
     values ('harbor', 'Another Harbor', 'USD', 'UTC', 'closed', now())`);
   assert.match(await asked(same), /another institution with the code "harbor"/);
-  await west.rows(`delete from institutions where code = 'harbor'`);
+  await east.rows(`update institutions set host = 'harbor.example' where code = 'harbor'`);
+  await west.rows(`update institutions set code = 'marina', host = 'harbor.example' where code = 'harbor'`);
+  assert.match(await asked(same), /Another institution of the target has: harbor\.example \(institutions\)/);
+  await west.rows(`delete from institutions where code = 'marina'`);
 
   await killedAt('close', east, west, 'harbor');
   await assert.rejects(west.rows(`update institutions set name = 'Early' where institution_id = 2`), {

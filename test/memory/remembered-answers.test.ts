@@ -238,6 +238,10 @@ const beyondAnswers: Readonly<Record<string, string>> = {
   'identity_providers deleted': 'test/auth/providers.test.ts ends the tokens of a removed provider',
   'institutions inserted': 'an answer names an institution that exists',
   'institutions deleted': 'an institution is never deleted',
+  'institutions hosts_inserted':
+    'test/auth/institution-hosts.test.ts asks another process for a new host name',
+  'institutions hosts_updated': 'so does the test of a changed one',
+  'institutions hosts_deleted': 'an institution is never deleted',
   'loans inserted': 'comes with its account',
   'loans deleted': 'a loan is never deleted',
   'persons inserted': 'an answer names a person that exists',
