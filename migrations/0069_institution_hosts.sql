@@ -1,4 +1,4 @@
--- Host names of institutions: at its own name an institution is an issuer of its own (ADR 66).
+-- Host names of institutions: at its own name an institution is an issuer of its own (ADR 68).
 
 alter table institutions
   add column host text collate "C"
