@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, Trace>> = {
   migrate: ['schema.migrated'],
   // With transactions also the entries of deliverTransactions.
   import: ['institution.changed', 'import.started', 'import.finished'],
+  'events archive': ['events.closed', 'events.archived'],
   'cell show': reads,
   'cell set': ['cell.changed'],
   'cell list': reads,
@@ -236,7 +237,7 @@ test('each command that changes something asks who, or is work on the machine', 
       'keys rotate',
       'keys reseal',
     ],
-    ...['import', 'core export', 'core acknowledge', 'reconcile', 'audit anchor'],
+    ...['events archive', 'import', 'core export', 'core acknowledge', 'reconcile', 'audit anchor'],
     ...['institution create', 'demo clock', 'login'],
   ];
   const views = ['member find', 'member show', 'account show', 'limits show', 'transfer show', 'events tail'];

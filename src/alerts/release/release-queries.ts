@@ -33,12 +33,12 @@ const dueRows = `select ${alertColumns}, n.user_key, f.language, p.phone_number,
    left join user_phones p on p.institution_id = $1 and p.user_key = n.user_key and p.phone_type = 'MOBILE'
    where n.institution_id = $1 and n.released_at is null and n.due_at <= $2`;
 
-// Locked, so that two processes release different ones.
+// Locked, so that two processes release different ones. The members too: the erasure of one finds each event that has an address.
 const due = sql(
   'alerts_due',
   `${dueRows} and not n.in_digest
    order by n.due_at, n.alert_key limit $3
-   for update of n skip locked`,
+   for update of n skip locked for share of u skip locked`,
 );
 
 /** Alerts whose time has come. `dropped`: about accounts that the member no longer holds. */
@@ -71,7 +71,7 @@ const digests = sql(
   'alerts_due_digests',
   `${dueRows} and n.in_digest and n.user_key = any ($3::bigint[])
    order by n.user_key, n.alert_key
-   for update of n`,
+   for update of n for share of u skip locked`,
 );
 
 /** Those of digests, of at most so many members, each member's together and the oldest first. */
