@@ -8,7 +8,7 @@ interface Episode {
   readonly moved: boolean;
 }
 
-/** What each fault did to the load, and the figures of each kind. */
+/** The effect of each fault on the load, and the figures of each kind. */
 export class Episodes {
   readonly #all: Episode[] = [];
 

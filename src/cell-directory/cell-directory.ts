@@ -62,7 +62,7 @@ export interface Published {
 export interface CellDirectoryOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** Who writes, for the audit: the cell, and an operator or an act. */
+  /** The writer, for the audit: the cell, and an operator or an act. */
   readonly actor: string;
   readonly onIdleError?: (error: Error) => void;
 }

@@ -14,7 +14,7 @@ import { systemOperator } from './operator.ts';
 /** Connections of the commands of cells: the owner's login of this database, and that of the other cell. */
 export interface CellRun extends Pick<MoveDeps, 'clock' | 'origin' | 'secrets' | 'directory'> {
   readonly own: Side;
-  /** What this cell has in common with those of its directory. */
+  /** Facts that this cell shares with the others of its directory. */
   readonly common: Awaited<ReturnType<typeof describeSettings>>;
   /** Throws CommandError without CELL_DATABASE_URL. */
   other(): Promise<Side>;

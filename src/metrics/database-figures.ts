@@ -232,7 +232,7 @@ export class DatabaseFigures {
   }
 }
 
-/** What the time of a question does not explain: the database told its time between `asked` and `heard`. */
+/** The difference beyond the time of the question: the database told its time between `asked` and `heard`. */
 export function clockOffsetSeconds({
   asked,
   told,

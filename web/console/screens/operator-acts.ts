@@ -1,4 +1,4 @@
-// What an administrator does with operators. The service decides: the buttons only leave out the acts that it would refuse.
+// An administrator's acts on operators. The service decides: the buttons only leave out the acts that it would refuse.
 import { useState } from 'preact/hooks';
 import { Button, Choice, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';

@@ -40,7 +40,7 @@ export function withEachType(
   return { ...rules, thresholds: [...rules.thresholds, ...missing] };
 }
 
-/** What a new limit counts, and of which transfers. */
+/** The measure of a new limit, and the transfers that it counts. */
 export type NewLimit = Pick<LimitRule, 'subject' | 'period' | 'transferType' | 'sourceType' | 'currency'>;
 
 /** A limit without bounds yet, with a number that no other one has. */
