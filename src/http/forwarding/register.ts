@@ -18,7 +18,7 @@ export interface OtherCells {
   isHere(clue: Clue): boolean;
   /**
    * The other cell that serves the institution of the first clue that is known. Undefined for one of this cell, and for a request that no
-   * cell knows. Problem `institution_moving`, `database_unavailable`, `database_unavailable`.
+   * cell knows. Problem `institution_moving`, `database_unavailable`.
    */
   find(clues: readonly Clue[]): Promise<{ readonly cell: string; readonly address: string } | undefined>;
 }
