@@ -86,7 +86,7 @@ export async function archiveOldestEvents(
       : { events: oldest.events, digest: oldest.digest };
   // A file that is not there any more, or not in this folder, is written again from the partition.
   const isThere = recorded !== undefined && isSame(await readEventFile(file), recorded);
-  const written = isThere ? recorded : await writeEventFile(file, linesOf(database, oldest));
+  const written = isThere ? recorded : await writeEventFile(file, pagesOf(database, oldest));
   if (!isThere) {
     await onStep('written', partition);
     await database.directory((db) => recordFile(db, oldest.firstKey, written));
@@ -124,15 +124,15 @@ async function close(
   return true;
 }
 
-/** The events of every institution, one institution after the other. */
-async function* linesOf(database: Database, { firstKey }: EventPartition): AsyncGenerator<string> {
+/** The events of every institution in pages, one institution after the other. */
+async function* pagesOf(database: Database, { firstKey }: EventPartition): AsyncGenerator<string[]> {
   for (const { institutionId } of await database.directory(listAllInstitutions)) {
     for (let after = -1n; ; ) {
       const page = { after, most: linesAtOnce };
       const lines = await database.read(institutionId, (db) => selectLines(db, firstKey, page));
-      for (const { line } of lines) yield line;
       const last = lines.at(-1);
       if (last === undefined) break;
+      yield lines.map(({ line }) => line);
       after = last.eventKey;
     }
   }
