@@ -1,59 +1,24 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { appendFile, chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { loadConfig } from '../../src/app/config.ts';
 import { loadDemoWhenEmpty } from '../../src/app/demo/demo.ts';
 import { startService } from '../../src/app/service.ts';
-import { ownEmbeddedPostgres } from '../../src/embedded-postgres/index.ts';
-import { embeddedLogin, migrate } from '../../src/storage/index.ts';
 import { clientOf, type DemoCaller, paths, send } from '../support/demo.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { eventually } from '../support/processes.ts';
 import { testSecretKey } from '../support/secret-key.ts';
+import { changeSetting, primaryAndStandby, urlOf } from '../support/standby.ts';
 
 /* A primary and an asynchronous standby of it; the standby lags, the primary is lost, the standby is promoted. */
-
-async function primaryAndStandby() {
-  const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-fail-over-'));
-  await chmod(parent, 0o755);
-  const folders = { primary: path.join(parent, 'primary'), standby: path.join(parent, 'standby') };
-  const first = await ownEmbeddedPostgres({ dataDir: folders.primary, log: () => {} });
-  await migrate(first.connection, { login: embeddedLogin });
-  await first.stop();
-  await promisify(execFile)('cp', ['-a', folders.primary, folders.standby]);
-  const primary = await ownEmbeddedPostgres({ dataDir: folders.primary, log: () => {} });
-  const cluster = path.join(folders.standby, 'postgres');
-  const settings = path.join(cluster, 'postgresql.auto.conf');
-  const { host, port } = primary.connection;
-  await appendFile(settings, `primary_conninfo = 'host=${host} port=${port} user=postgres'\n`);
-  await writeFile(path.join(cluster, 'standby.signal'), '');
-  const { uid, gid } = await stat(cluster);
-  if (process.getuid?.() === 0) await chown(path.join(cluster, 'standby.signal'), uid, gid);
-  const standby = await ownEmbeddedPostgres({ dataDir: folders.standby, log: () => {} });
-  return {
-    primary,
-    standby,
-    stop: async () => {
-      await primary.stop();
-      await standby.stop();
-      await rm(parent, { recursive: true, force: true });
-    },
-  };
-}
 
 test('the service continues by itself after a fail-over to a lagging standby, and reports lost events to readers', {
   timeout: 300_000,
 }, async () => {
   const { primary, standby, stop } = await primaryAndStandby();
-  const hosts = [standby, primary].map(({ connection }) => connection.host).join(',');
   const { config, secrets } = loadConfig({
     PORT: '0',
     PUBLIC_URL: 'http://sharedraft.test',
-    DATABASE_URL: `postgresql://${embeddedLogin}@localhost/sharedraft?host=${encodeURIComponent(hosts)}`,
+    DATABASE_URL: urlOf(standby, primary),
     SECRET_KEY: testSecretKey,
     LOG_LEVEL: 'silent',
     ALLOW_DEMO_ANYWHERE: 'true',
@@ -129,7 +94,7 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     );
     assert.notEqual(after.events[0]?.eventId, ahead.events[0]?.eventId);
 
-    await settingOf(standby, `synchronous_standby_names = 'nobody'`);
+    await changeSetting(standby, `synchronous_standby_names = 'nobody'`);
     const waiting = transfer('waits').then(({ status }) => status);
     await eventually('it is degraded', async () => {
       const { status, body } = await send(service.address, 'GET', '/readyz');
@@ -137,7 +102,7 @@ test('the service continues by itself after a fail-over to a lagging standby, an
       return body.status === 'degraded' && body.reason === 'commits_wait_for_standby';
     });
     assert.ok(logged.includes('commits_wait_for_standby'));
-    await settingOf(standby, `synchronous_standby_names = ''`);
+    await changeSetting(standby, `synchronous_standby_names = ''`);
     assert.ok([201, 504].includes(await waiting));
     assert.ok([200, 201].includes((await transfer('waits')).status));
     assert.equal((await send(service.address, 'GET', '/readyz')).body.status, 'ready');
@@ -146,16 +111,6 @@ test('the service continues by itself after a fail-over to a lagging standby, an
     await stop();
   }
 });
-
-async function settingOf(
-  server: { connection: Parameters<typeof asSuperuser>[0] },
-  setting: string,
-): Promise<void> {
-  await asSuperuser(server.connection, async (client) => {
-    await client.query(`alter system set ${setting}`);
-    await client.query('select pg_reload_conf()');
-  });
-}
 
 interface FeedPage {
   readonly events: readonly { readonly eventId: string; readonly transfer: { readonly id: string } }[];
