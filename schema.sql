@@ -6399,6 +6399,7 @@ grant insert, select on event_epochs to sharedraft_service;
 grant select on event_horizons to sharedraft_service;
 grant insert, select on event_marks to sharedraft_service;
 grant select on event_partitions to sharedraft_service;
+grant select on event_timeline to sharedraft_service;
 grant insert, select, update on hashing_key to sharedraft_service;
 grant delete, insert, select, update (role, may_pay) on holders to sharedraft_service;
 grant insert, select on idempotency_keys to sharedraft_service;

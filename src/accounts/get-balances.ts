@@ -1,6 +1,6 @@
 import type { Actor } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Clock, Database } from '../storage/index.ts';
+import type { Clock, Reads } from '../storage/index.ts';
 import { accountBalances } from './account.ts';
 import { selectFiguresBefore } from './balance-queries.ts';
 import { findAccount } from './find-account.ts';
@@ -23,7 +23,7 @@ export interface Balances {
  * moment in the future or before the account's first entry.
  */
 export async function getBalances(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { database, clock }: { readonly database: Reads; readonly clock: Clock },
   actor: Actor,
   accountId: string,
   moment: Date | null,

@@ -86,6 +86,7 @@ export function loadConfig(given: Environment): { readonly config: Config; reado
   const config: Config = {
     ...own,
     databaseUrl: withPassword(own.databaseUrl, databasePasswordFile),
+    standbyDatabaseUrl: withPassword(own.standbyDatabaseUrl, databasePasswordFile),
     migrationDatabaseUrl: withPassword(own.migrationDatabaseUrl, migrationDatabasePasswordFile),
     ...Object.fromEntries(rates),
     publicUrl: own.publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -152,6 +153,9 @@ function contradictions(
   }
   if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
     problems.push('MIGRATION_DATABASE_URL: expected only beside DATABASE_URL');
+  }
+  if (config.standbyDatabaseUrl !== undefined && databaseUrl === undefined) {
+    problems.push('STANDBY_DATABASE_URL: expected only beside DATABASE_URL');
   }
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' && !allowUnverifiedDatabase) {
     problems.push(

@@ -168,7 +168,8 @@ export async function openAppContext(
     const directory = await database.directory((db) =>
       openDirectory(config, { db, clock, origin, onIdleError }),
     );
-    const watch = new ChangeWatch(changes);
+    const withPosition = config.standbyDatabaseUrl !== undefined;
+    const watch = new ChangeWatch(changes, { withPosition });
     const memory = new ValidatedMemory({
       ask: (known) => watch.ask(known),
       clock,
@@ -408,6 +409,8 @@ async function migrateAsOwner(
     refuseUnverifiedUrl(databaseUrl, 'DATABASE_URL');
     if (migrationDatabaseUrl !== undefined)
       refuseUnverifiedUrl(migrationDatabaseUrl, 'MIGRATION_DATABASE_URL');
+    if (config.standbyDatabaseUrl !== undefined)
+      refuseUnverifiedUrl(config.standbyDatabaseUrl, 'STANDBY_DATABASE_URL');
   }
   const owner = migrationDatabaseUrl ?? databaseUrl;
   return { owner, applied: await migrate(owner) };

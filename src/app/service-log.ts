@@ -25,6 +25,7 @@ const warnings: ReadonlySet<string> = new Set([
   'database_down',
   'event_epoch_began',
   'large_objects_open',
+  'standby_skipped',
   'stop_timed_out',
   'worker_ended',
 ]);

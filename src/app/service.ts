@@ -66,12 +66,14 @@ import { type CommitDelay, createServer, presentEvent, type Services } from '../
 import { type Actor, type ClientActor, findInstitution, listInstitutions } from '../institutions/index.ts';
 import { startLogoutSender } from '../logouts/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
+import type { LogPosition } from '../memory/index.ts';
 import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
 import { LiveConsoles } from '../operators/index.ts';
 import { Screener } from '../screening/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { seams } from '../shared/seams.ts';
 import { within } from '../shared/within.ts';
+import type { Standbys } from '../standbys/index.ts';
 import { type Clock, type InstitutionId, waitsForStandbys } from '../storage/index.ts';
 import {
   cancelTransfer,
@@ -101,6 +103,7 @@ import {
 import { mailServicesOf, unsubscribeServicesOf } from './mail-services.ts';
 import { type Log, openServiceLog, type ServiceLog } from './service-log.ts';
 import { measureService, type ServiceMetrics, withDatabaseFigures } from './service-metrics.ts';
+import { measureStandbys, openStandbys } from './standby-reads.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { webhookServicesOf } from './webhook-services.ts';
 
@@ -155,8 +158,10 @@ export async function startService(
   const screener = new Screener({ ...context.webhooks, log: options.log });
   const openedDesk = openDesk(context, { ...options, core, askScreening: screener.ask });
   const { desk, close: closeDesk } = openedDesk;
+  const standbys = openStandbys(config, context, options.log);
   // From the start: the first request finds its counters.
   const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
+  if (metrics && standbys) measureStandbys(metrics.registry, standbys);
   try {
     await refuseOtherSecretKey(context);
     await options.beforeListening?.(context);
@@ -170,6 +175,7 @@ export async function startService(
         core,
         live,
         screener,
+        standbys,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
@@ -241,6 +247,7 @@ export async function startService(
       await deliveries.close();
       await closeDesk();
       screener.close();
+      await standbys?.close();
       await context.close();
     };
     return {
@@ -257,6 +264,7 @@ export async function startService(
     metrics?.stop();
     await closeDesk();
     screener.close();
+    await standbys?.close();
     await context.close();
     throw error;
   }
@@ -267,6 +275,7 @@ interface ServiceParts {
   readonly core: CoreParts;
   readonly live: LiveConsoles;
   readonly screener: Screener;
+  readonly standbys: Standbys | undefined;
   readonly isStopping: () => boolean;
   readonly linePatienceMillis: number;
 }
@@ -299,7 +308,7 @@ function servicesWithHosts(context: AppContext, parts: ServiceParts): Services {
 
 function servicesOf(
   context: AppContext,
-  { desk, core, live, screener, isStopping, linePatienceMillis }: ServiceParts,
+  { desk, core, live, screener, standbys, isStopping, linePatienceMillis }: ServiceParts,
 ): Omit<Services, 'at'> {
   const { auth, clock, businessTime, database, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -311,6 +320,7 @@ function servicesOf(
     if (found === undefined) throw new Error('a caller of an institution that does not exist');
     return found;
   };
+  const historyFor = (seen: LogPosition | null) => standbys?.reads(seen) ?? database;
   const registration = {
     database,
     clock,
@@ -392,6 +402,7 @@ function servicesOf(
       return getProfile(database, actor, { id: actor.userId, idType: 'USER_ID', now: nowAt(actor) });
     },
     memory: auth.memory,
+    hasStandbys: standbys !== undefined,
     getProfile: (actor, wanted) => getProfile(database, actor, { ...wanted, now: nowAt(actor) }),
     updateContact: (actor, customerId, change, origin) =>
       updateContact(registration, actor, customerId, change, origin),
@@ -412,12 +423,14 @@ function servicesOf(
     listAccounts: (actor, customerId, basis) => listAccounts(database, actor, customerId, basis),
     listCustomerAccounts: (actor, customerId, basis) =>
       listCustomerAccounts(database, actor, customerId, basis),
-    listTransactions: (actor, accountId, { filter, page, basis }) =>
-      listTransactions({ database, institution, basis }, actor, accountId, filter, page),
-    getBalances: (actor, accountId, asOf) =>
-      getBalances({ database, clock: () => nowAt(actor) }, actor, accountId, asOf),
-    getEffectiveBalances: (actor, accountId, effectiveDate) =>
-      getEffectiveBalances({ database, institution, now: nowAt(actor) }, actor, accountId, effectiveDate),
+    listTransactions: (actor, accountId, { filter, page, basis, seen }) =>
+      listTransactions({ database: historyFor(seen), institution, basis }, actor, accountId, filter, page),
+    getBalances: (actor, accountId, { asOf, seen }) =>
+      getBalances({ database: historyFor(seen), clock: () => nowAt(actor) }, actor, accountId, asOf),
+    getEffectiveBalances: (actor, accountId, { effectiveDate, seen }) => {
+      const deps = { database: historyFor(seen), institution, now: nowAt(actor) };
+      return getEffectiveBalances(deps, actor, accountId, effectiveDate);
+    },
     initiateTransfer: (actor, order, origin) => initiateTransfer(desk, actor, { order, origin }),
     explainTransfer: (actor, order) => explainTransfer(desk, actor, order),
     listTransferOptions: (actor, fromAccountId) => listTransferOptions(desk, actor, fromAccountId),
@@ -430,7 +443,8 @@ function servicesOf(
       decideInstruction(desk, institutionId, { ...report, clientId, token }),
     getCoreConnection: ({ institutionId }) => core.states.connection(institutionId),
     getTransfer: (actor, transferId) => getTransfer(database, actor, transferId),
-    listTransfers: (actor, filter, page) => listTransfers({ database, institution }, actor, { filter, page }),
+    listTransfers: (actor, filter, { page, seen }) =>
+      listTransfers({ database: historyFor(seen), institution }, actor, { filter, page }),
     readEvents: ({ institutionId }, start) => readEvents(database, institutionId, start),
     getCode: (kind, actor, eventId, origin) => handOverCode(auth, codes[kind], { actor, eventId, origin }),
     acknowledgeCode: (kind, actor, eventId, origin) =>

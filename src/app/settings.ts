@@ -44,6 +44,11 @@ const settings = {
     '',
     'An external PostgreSQL 15 or newer instead of the embedded one. Several hosts: `host1:5432,host2:5432` ([fail-over](replication.md)).',
   ),
+  standbyDatabaseUrl: postgresUrl(
+    'STANDBY_DATABASE_URL',
+    'none',
+    'Standbys of the primary, one host or several, for [pages of history](replication.md#reads-from-standbys). The login is that of `DATABASE_URL`.',
+  ),
   migrationDatabaseUrl: postgresUrl(
     'MIGRATION_DATABASE_URL',
     '`DATABASE_URL`',

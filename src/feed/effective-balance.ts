@@ -8,7 +8,7 @@ import {
   localDate,
 } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
-import { type Database, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
+import { type InstitutionId, type Queryable, type Reads, sql } from '../storage/index.ts';
 
 export interface EffectiveBalances extends Balances {
   /** The balances are those at the end of this business day. */
@@ -24,7 +24,7 @@ export interface EffectiveBalances extends Balances {
  */
 export async function getEffectiveBalances(
   deps: {
-    readonly database: Database;
+    readonly database: Reads;
     readonly now: Date;
     readonly institution: (institutionId: InstitutionId) => Promise<Pick<Institution, 'timeZone'>>;
   },

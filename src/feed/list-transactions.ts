@@ -11,7 +11,7 @@ import { currencyDecimals, type DecimalAmount } from '../ledger/index.ts';
 import type { Basis } from '../memory/index.ts';
 import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Database, InstitutionId } from '../storage/index.ts';
+import type { InstitutionId, Reads } from '../storage/index.ts';
 import { type HistoryFilter, kindCode } from './history-filter.ts';
 import { type HistoryRow, selectHistory } from './history-queries.ts';
 
@@ -101,7 +101,7 @@ export interface TransactionSearch {
 }
 
 export interface HistoryDeps {
-  readonly database: Database;
+  readonly database: Reads;
   /** The first page without a period stands on rows that are noted. */
   readonly basis?: Basis;
   readonly institution: (institutionId: InstitutionId) => Promise<Institution>;

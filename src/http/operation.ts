@@ -2,7 +2,7 @@ import type * as Type from 'typebox/type';
 import type { Scope } from '../auth/index.ts';
 import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor, CoveredAccounts, MemberActor } from '../institutions/index.ts';
-import type { Basis } from '../memory/index.ts';
+import type { Basis, LogPosition } from '../memory/index.ts';
 import type { Problem, ProblemCode } from '../shared/problem.ts';
 import type { Rate } from './limits/rate-limit.ts';
 import type { Services } from './services.ts';
@@ -35,6 +35,8 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   verifyCaller(): Promise<unknown>;
   /** Collects the things that the answer stands on, for an operation that `remembers`. */
   readonly basis: Basis;
+  /** For an operation of history: a standby that has replayed so much may answer in place of the primary. Null: none may. */
+  readonly seen: LogPosition | null;
   /** Transaction id and address of the request, for the audit. */
   readonly origin: Origin;
   /** The requested URL as callers see it, without the query. */
@@ -161,6 +163,8 @@ interface Description<
   readonly verifiesItself?: true;
   /** A response 200 is remembered with its `ETag`, and returned while all that it stands on is unchanged (ADR 33). */
   readonly remembers?: true;
+  /** Its rows may be read from a standby that has replayed every commit that was confirmed before the request (ADR 70). */
+  readonly isHistory?: true;
   /** 400 and 401 follow RFC 6749 instead of RFC 9457. */
   readonly oauth?: true;
   /** Errors have the shape of FDX, and each response the header `x-fapi-interaction-id`. */

@@ -44,7 +44,7 @@ import type {
 } from '../feed/index.ts';
 import type { Actor, ClientActor, InstitutionId, LocalDate, MemberActor } from '../institutions/index.ts';
 import type { ContactChange, Profile, Registration, UserIdType } from '../members/index.ts';
-import type { Basis, ValidatedMemory } from '../memory/index.ts';
+import type { Basis, LogPosition, ValidatedMemory } from '../memory/index.ts';
 import type { OperatorDeps } from '../operators/index.ts';
 import type { Page, PageRequest } from '../shared/page.ts';
 import type {
@@ -114,6 +114,8 @@ export interface Services {
   /** Ends all of the member's tokens. */
   changePassword(actor: MemberActor, change: PasswordChange, origin: Origin): Promise<Profile>;
   readonly memory: ValidatedMemory;
+  /** Pages of history may be read from standbys. Their callers pass `seen`, below: a standby that has replayed so much may answer. */
+  readonly hasStandbys: boolean;
 
   /** `basis` collects the things that the answer stands on, here and below. */
   getProfile(actor: Actor, wanted: { id: string; idType: UserIdType; basis: Basis }): Promise<Profile>;
@@ -140,11 +142,19 @@ export interface Services {
   listTransactions(
     actor: Actor,
     accountId: string,
-    wanted: { filter: TransactionFilter; page: PageRequest; basis: Basis },
+    wanted: { filter: TransactionFilter; page: PageRequest; basis: Basis; seen: LogPosition | null },
   ): Promise<Page<Transaction>>;
   /** `asOf` null means now. */
-  getBalances(actor: Actor, accountId: string, asOf: Date | null): Promise<Balances>;
-  getEffectiveBalances(actor: Actor, accountId: string, effectiveDate: LocalDate): Promise<EffectiveBalances>;
+  getBalances(
+    actor: Actor,
+    accountId: string,
+    wanted: { asOf: Date | null; seen: LogPosition | null },
+  ): Promise<Balances>;
+  getEffectiveBalances(
+    actor: Actor,
+    accountId: string,
+    wanted: { effectiveDate: LocalDate; seen: LogPosition | null },
+  ): Promise<EffectiveBalances>;
 
   /** Verifies the actor's token in the transaction that decides the order. Problem `invalid_token`. */
   initiateTransfer(actor: Actor, order: TransferOrder, origin: Origin): Promise<Outcome>;
@@ -153,7 +163,11 @@ export interface Services {
   listTransferOptions(actor: Actor, fromAccountId: string): Promise<TransferOptions>;
   cancelTransfer(actor: Actor, transferId: string, origin: Origin): Promise<Transfer>;
   getTransfer(actor: Actor, transferId: string): Promise<Transfer>;
-  listTransfers(actor: Actor, filter: TransferFilter, page: PageRequest): Promise<Page<Transfer>>;
+  listTransfers(
+    actor: Actor,
+    filter: TransferFilter,
+    wanted: { page: PageRequest; seen: LogPosition | null },
+  ): Promise<Page<Transfer>>;
 
   /** Resolves with the transfer when it is no longer pending, or undefined after this time; `left` ends the wait. */
   awaitTransfer(actor: Actor, transferId: string, patience: Patience): Promise<Transfer | undefined>;

@@ -4,13 +4,16 @@ import { type Changes, type Known, selectChanges } from './change-queries.ts';
 /** Asks the database for changes since the last time, over one connection. */
 export class ChangeWatch {
   readonly #database: Database;
+  readonly #withPosition: boolean;
   #connection: Promise<OwnConnection> | undefined;
   #since: string | null = null;
   /** Counts connections, so that a response of a lost one is not taken for a later one's. */
   #generation = 0;
 
-  constructor(database: Database) {
+  /** `withPosition`: the changes come with the position of the log, for reads from standbys. */
+  constructor(database: Database, { withPosition = false }: { readonly withPosition?: boolean } = {}) {
     this.#database = database;
+    this.#withPosition = withPosition;
   }
 
   /**
@@ -22,7 +25,11 @@ export class ChangeWatch {
     this.#connection ??= this.#database.ownConnection(() => this.#forget(generation));
     try {
       const connection = await this.#connection;
-      const changes = await selectChanges(connection, this.#since, known);
+      const changes = await selectChanges(
+        connection,
+        { since: this.#since, withPosition: this.#withPosition },
+        known,
+      );
       if (generation !== this.#generation) return { ...changes, isKept: false };
       this.#since = changes.at;
       return changes;

@@ -7,6 +7,6 @@
  */
 
 export { Basis } from './basis.ts';
-export { deleteOldChanges } from './change-queries.ts';
+export { deleteOldChanges, type LogPosition, selectLogPosition } from './change-queries.ts';
 export { ChangeWatch } from './change-watch.ts';
 export { type Remembered, ValidatedMemory } from './validated-memory.ts';

@@ -208,3 +208,15 @@ test('keeps no answer of so many accounts that its check would cost more than a 
   for (let key = 0n; key < 65n; key += 1n) basis.addBalance(key, 1n);
   assert.equal(memory.keep('a', 'value', 1, basis), undefined);
 });
+
+test('knows the position of the log as the last question found it, and none without a connection', async () => {
+  const { memory, answers, question } = await memoryWith();
+  assert.equal(memory.logPosition, null);
+  answers.push({ flushed: '0/10', timeline: '7/1' }, { flushed: '0/20', timeline: '7/1' }, new Error('lost'));
+  await question();
+  assert.deepEqual(memory.logPosition, { flushed: '0/10', timeline: '7/1' });
+  await question();
+  assert.deepEqual(memory.logPosition, { flushed: '0/20', timeline: '7/1' });
+  await question();
+  assert.equal(memory.logPosition, null);
+});

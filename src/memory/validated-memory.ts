@@ -1,6 +1,6 @@
 import type { Clock, InstitutionId } from '../storage/index.ts';
 import { Basis } from './basis.ts';
-import type { Changes, Known } from './change-queries.ts';
+import type { Changes, Known, LogPosition } from './change-queries.ts';
 
 /** The database's response to one question. Problem `database_unavailable`. */
 export type Ask = (known: Known) => Promise<Changes>;
@@ -65,6 +65,7 @@ export class ValidatedMemory {
   #firstPosition = Number.POSITIVE_INFINITY;
   /** The position of the last change, by subject. */
   readonly #changedAt = new Map<number, Float64Array>();
+  #logPosition: LogPosition | null = null;
   #waiting: Waiting[] = [];
   #isSending = false;
   #isAsking = false;
@@ -158,6 +159,14 @@ export class ValidatedMemory {
     return !isStale && this.#holds(basis);
   }
 
+  /**
+   * The log as the last question found it; null without a connection, or if nobody reads from standbys. Taken together with a basis it
+   * covers every change before the basis, and in a request whose caller was checked every commit that was confirmed before the request.
+   */
+  get logPosition(): LogPosition | null {
+    return this.#logPosition;
+  }
+
   get size(): { readonly entries: number; readonly bytes: number } {
     return { entries: this.#entries.size, bytes: this.#bytes };
   }
@@ -198,6 +207,7 @@ export class ValidatedMemory {
         (error) => {
           this.#reset();
           this.#firstPosition = Number.POSITIVE_INFINITY;
+          this.#logPosition = null;
           this.#respond(batch, error);
         },
       );
@@ -229,8 +239,12 @@ export class ValidatedMemory {
     this.#send();
   }
 
-  #apply({ isKept, changed, moved }: Changes, owners: readonly Remembered<unknown>[]): void {
+  #apply(
+    { isKept, changed, moved, flushed, timeline }: Changes,
+    owners: readonly Remembered<unknown>[],
+  ): void {
     if (!isKept) this.#reset();
+    this.#logPosition = flushed && timeline ? { flushed, timeline } : null;
     if (changed !== null && changed.length > 0) {
       this.#position += 1;
       for (const subject of changed) this.#noteChange(Number(subject));

@@ -41,6 +41,7 @@ export {
   declaredStatements,
   type InstitutionId,
   type Queryable,
+  type Reads,
   type Statement,
   sql,
   type Transaction,

@@ -44,6 +44,11 @@ export interface Queryable extends Directory {
   readonly institutionId: InstitutionId;
 }
 
+/** A database, or a choice of several, that answers reads of one institution. */
+export interface Reads {
+  read<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T>;
+}
+
 /** A write as data: a statement that fails by itself if anything is wrong, and its values. */
 export interface Write {
   readonly statement: Statement;

@@ -1,7 +1,7 @@
 import { findAccount } from '../accounts/index.ts';
 import { type Actor, coveredKeys, type Institution, instantsOf, type Period } from '../institutions/index.ts';
 import { type Page, type PageRequest, type Position, pageOf } from '../shared/page.ts';
-import type { Database, InstitutionId, Queryable } from '../storage/index.ts';
+import type { InstitutionId, Queryable, Reads } from '../storage/index.ts';
 import {
   classesOf,
   type ListedTransfer,
@@ -26,7 +26,7 @@ export interface TransferFilter {
 }
 
 export interface ListDeps {
-  readonly database: Database;
+  readonly database: Reads;
   readonly institution: (institutionId: InstitutionId) => Promise<Institution>;
 }
 

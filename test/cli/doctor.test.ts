@@ -144,3 +144,19 @@ test('the command prints a line for each check, or documents, and fails if there
   );
   assert.equal((await run('doctor')).code, 0);
 });
+
+test('examines each standby, and tells one that takes writes or is away', async () => {
+  const absent = service.db.url
+    .replace(/\/\/[^@/]*@?/, (login) => login)
+    .replace(/host=[^&]*/, 'host=%2Fnowhere');
+  for (const [url, expected] of [
+    [service.db.url, /takes writes/],
+    [absent, /cannot be reached/],
+  ] as const) {
+    const [found, ...others] = (await findings({ STANDBY_DATABASE_URL: url })).filter(
+      ({ check }) => check === 'standby',
+    );
+    assert.deepEqual([found?.verdict, others], ['warning', []]);
+    assert.match(found?.detail ?? '', expected);
+  }
+});

@@ -61,6 +61,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'members',
       'core-system',
       'accounts',
+      'standbys',
       'memory',
       'ledger',
       'embedded-postgres',
@@ -173,6 +174,10 @@ export const folders: Readonly<Record<string, Folder>> = {
   memberships: {
     purpose: 'persons, memberships and the persons of each membership',
     imports: ['storage', 'shared'],
+  },
+  standbys: {
+    purpose: 'reads of history from standbys that have replayed everything that their callers may have seen',
+    imports: ['memory', 'storage', 'shared'],
   },
   memory: {
     purpose: 'answers that were read once, and whether the database says that they are still true',

@@ -74,7 +74,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   event_marks: { owner: 'events', readers: ['webhooks'] },
   event_horizons: { owner: 'events', readers: ['webhooks'] },
   event_archived_entries: { owner: 'events' },
-  event_timeline: { owner: 'events' },
+  event_timeline: { owner: 'events', readers: ['memory', 'standbys'] },
 
   operators: { owner: 'operators' },
   operator_sessions: { owner: 'operators' },

@@ -139,6 +139,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     identify,
     proofNonce: () => 'fake-nonce',
     memory: forgetfulMemory(),
+    hasStandbys: false,
     registerMember: async () => profile,
     activateMember: async () => profile,
     changePassword: async () => profile,
@@ -158,14 +159,14 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     listAccounts: async () => [account],
     listCustomerAccounts: async () => [account],
     listTransactions: async () => ({ items: [], next: null }),
-    getBalances: async (_actor, accountId, asOf) => ({
+    getBalances: async (_actor, accountId, { asOf }) => ({
       accountId,
       asOf: asOf ?? new Date('2026-11-20T15:04:05.678Z'),
       currency: 'USD',
       currentMinor: 129_000n,
       availableMinor: 124_050n,
     }),
-    getEffectiveBalances: async (_actor, accountId, effectiveDate) => ({
+    getEffectiveBalances: async (_actor, accountId, { effectiveDate }) => ({
       accountId,
       asOf: new Date('2026-11-20T15:04:05.678Z'),
       effectiveDate,

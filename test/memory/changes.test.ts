@@ -24,7 +24,7 @@ after(async () => {
 
 const nothing = { institutions: [], accountKeys: [], seqs: [] };
 const since = (at: string | null, known: Parameters<typeof selectChanges>[2] = nothing): Promise<Changes> =>
-  questions.directory((d) => selectChanges(d, at, known));
+  questions.directory((d) => selectChanges(d, { since: at }, known));
 const now = async () => (await since(null)).at;
 
 const rename = sql(
@@ -140,7 +140,7 @@ describe('changes_since', () => {
   test('leaves the institution of the connection as it was', async () => {
     await questions.read(institutionId, async (d) => {
       const known = { institutions: [institutionId + 1], accountKeys: [1n], seqs: [1n] };
-      await selectChanges(d, null, known);
+      await selectChanges(d, { since: null }, known);
       const current = sql('test_current', `select current_setting('sharedraft.institution') as institution`);
       const { rows } = await d.query<{ institution: string }>(current);
       assert.deepEqual(rows, [{ institution: String(institutionId) }]);

@@ -43,6 +43,7 @@ import {
 import { openDirectory } from '../cells/open-directory.ts';
 import { type Config, ConfigError, loadConfig, type Secrets } from '../config.ts';
 import { keyEncryptionKey } from '../secret-key.ts';
+import { examineStandbys } from './examine-standbys.ts';
 
 type Environment = Parameters<typeof loadConfig>[0];
 
@@ -197,6 +198,7 @@ async function* examineReachable(
     yield ok('server', `PostgreSQL ${facts.serverVersion}${facts.isEncrypted ? ', encrypted' : ''}.`);
     yield* judgeDatabase(facts, { clock: clock(), expectedIndexes: await indexesOfSchema() });
     yield judgeReplication(await database.directory(selectReplicationFacts));
+    if (config.standbyDatabaseUrl !== undefined) yield* examineStandbys(config, database);
     yield* examineKeys({ config, secrets, clock }, database);
     yield* judgeWork(await database.directory((db) => selectOperationalFigures(db, clock())));
     yield* examineDirectory({ config, secrets, clock }, database);

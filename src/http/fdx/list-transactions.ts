@@ -62,14 +62,15 @@ export const listFdxTransactions = operation({
   },
   problems: ['not_found'],
   remembers: true,
-  async handle(services, { actor, url, params, query, basis }) {
+  isHistory: true,
+  async handle(services, { actor, url, params, query, basis, seen }) {
     const listRequest = { actor, url, query, positionName: 'offset' } as const;
     const { startTime, endTime } = query;
     const period = {
       from: startTime === undefined ? null : readMoment('startTime', startTime),
       to: endTime === undefined ? null : readMoment('endTime', endTime),
     };
-    const wanted = { filter: { status: null, period }, page: readPage(listRequest, 3), basis };
+    const wanted = { filter: { status: null, period }, page: readPage(listRequest, 3), basis, seen };
     const [{ category }, { items, next }] = await Promise.all([
       services.getAccount(actor, params.accountId, basis),
       services.listTransactions(actor, params.accountId, wanted),

@@ -305,7 +305,14 @@ function registerOperation(
       if (operation.rate !== undefined) rates.count(operation.rate, request, reply);
       requireAcceptable(request.headers.accept, responseType ?? 'application/json');
     };
-    const verifyFirst = callerVerifier(memory, operation.remembers === true, admit);
+    const verifyFirst = callerVerifier(
+      memory,
+      {
+        remembers: operation.remembers === true,
+        asksForPosition: operation.isHistory === true && services.hasStandbys,
+      },
+      admit,
+    );
     scope.addHook('onRequest', (request, reply, done) => {
       if (operation.token === 'none') {
         requireAcceptable(request.headers.accept, 'application/json');
@@ -376,10 +383,12 @@ function registerOperation(
           services.heardFromCore(request.caller.actor).catch(() => {});
         const actor = request.caller?.actor as Actor;
         const basis = operation.remembers && memory.begin(actor.institutionId);
+        const seen = operation.isHistory ? memory.logPosition : null;
         const response = await operation.handle(request.atHost ?? services, {
           actor: actor as never,
           scopes: request.caller?.scopes ?? [],
           basis: basis as Basis,
+          seen,
           verifyCaller: async () => request.unverified?.verify(),
           origin: {
             transactionId: request.id,

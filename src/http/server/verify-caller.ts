@@ -3,13 +3,20 @@ import type { Caller, Identified } from '../../auth/index.ts';
 import type { Remembered, ValidatedMemory } from '../../memory/index.ts';
 import { type Answer, findAnswer, sendAnswer } from './remembered-answer.ts';
 
+interface Kind {
+  /** Answers of the operation are remembered. */
+  readonly remembers: boolean;
+  /** The operation needs the position of the log behind its arrival, also for a caller who was not remembered. */
+  readonly asksForPosition: boolean;
+}
+
 /**
  * Verifies the caller, and then sends the remembered answer if it still holds, or calls `done`. Caller and answer are checked
  * by one question; a proof of the caller's key is recorded meanwhile. `admit` may throw a Problem.
  */
 export function callerVerifier(
   memory: ValidatedMemory,
-  remembers: boolean,
+  { remembers, asksForPosition }: Kind,
   admit: (request: FastifyRequest, reply: FastifyReply, caller: Caller) => void,
 ) {
   return (
@@ -32,8 +39,11 @@ export function callerVerifier(
     const read = () =>
       verify().then((caller) => {
         const answer = answerFor(caller);
-        if (answer === undefined) goOn(caller, undefined);
-        else memory.check([answer], (error) => (error === null ? goOn(caller, answer) : done(error)));
+        if (answer === undefined && !asksForPosition) goOn(caller, undefined);
+        else
+          memory.check(answer === undefined ? [] : [answer], (error) =>
+            error === null ? goOn(caller, answer) : done(error),
+          );
       }, done);
 
     if (remembered === undefined) {

@@ -54,7 +54,8 @@ export const getBalances = operation({
     },
   },
   problems: ['not_found'],
-  async handle(services, { actor, params, query }) {
+  isHistory: true,
+  async handle(services, { actor, params, query, seen }) {
     if (query.effectiveDate !== undefined) {
       if (query.asOf !== undefined) {
         throw new Problem('invalid_request', 'A part of the request is not valid.', {
@@ -63,11 +64,15 @@ export const getBalances = operation({
           ],
         });
       }
-      const day = readDay('effectiveDate', query.effectiveDate);
-      const balances = await services.getEffectiveBalances(actor, params.accountId, day);
+      const effectiveDate = readDay('effectiveDate', query.effectiveDate);
+      const wanted = { effectiveDate, seen };
+      const balances = await services.getEffectiveBalances(actor, params.accountId, wanted);
       return { status: 200, body: presentBalances(balances) };
     }
     const asOf = query.asOf === undefined ? null : readInstant('asOf', query.asOf);
-    return { status: 200, body: presentBalances(await services.getBalances(actor, params.accountId, asOf)) };
+    // The balances of now are no history: a payer decides by them.
+    const wanted = { asOf, seen: asOf === null ? null : seen };
+    const balances = await services.getBalances(actor, params.accountId, wanted);
+    return { status: 200, body: presentBalances(balances) };
   },
 });

@@ -58,10 +58,11 @@ export const listTransactions = operation({
   },
   problems: ['not_found'],
   remembers: true,
-  async handle(services, { actor, url, params, query, basis }) {
+  isHistory: true,
+  async handle(services, { actor, url, params, query, basis, seen }) {
     const listRequest = { actor, url, query };
     const filter = { status: query.status ?? null, period: readPeriod(query), search: readSearch(query) };
-    const wanted = { filter, page: readPage(listRequest, 3), basis };
+    const wanted = { filter, page: readPage(listRequest, 3), basis, seen };
     const page = await services.listTransactions(actor, params.accountId, wanted);
     return pageResponse(listRequest, page, presentTransaction);
   },

@@ -39,7 +39,8 @@ export const listTransfers = operation({
       },
     },
   },
-  async handle(services, { actor, url, query }) {
+  isHistory: true,
+  async handle(services, { actor, url, query, seen }) {
     const listRequest = { actor, url, query };
     const filter = {
       accountId: query.accountId ?? null,
@@ -47,7 +48,7 @@ export const listTransfers = operation({
       status: query.status ?? null,
       created: readPeriod(query),
     };
-    const page = await services.listTransfers(actor, filter, readPage(listRequest, 2));
+    const page = await services.listTransfers(actor, filter, { page: readPage(listRequest, 2), seen });
     return pageResponse(listRequest, page, presentTransfer);
   },
 });
