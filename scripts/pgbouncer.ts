@@ -3,9 +3,9 @@
 //   node scripts/pgbouncer.ts --program /usr/sbin/pgbouncer
 //
 // The gate imitates poolers instead (test/support/pooler.ts), since not every machine has the program. Exits with 1 if the service
-// serves behind a pooler that shares server processes between transactions.
+// serves behind a pooler that shares server processes between transactions, or does not serve by the recipe.
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/app/config.ts';
 import { startService } from '../src/app/service.ts';
 import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
-import { Database, embeddedLogin, migrate } from '../src/storage/index.ts';
+import { embeddedLogin, migrate } from '../src/storage/index.ts';
 import { asSuperuser } from '../test/support/postgres.ts';
 import { exitOf, freePort } from '../test/support/processes.ts';
 
@@ -72,13 +72,12 @@ async function start(settings: Readonly<Record<string, string>>): Promise<string
   }
 }
 
+/** The statements of docs/configuration.md, for the login of this database. */
 async function giveSettingsToRole(): Promise<void> {
-  const { settings } = new Database({ connection: postgres.connection, maxConnections: 1 });
+  const page = await readFile(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+  const statements = [...page.matchAll(/^alter role bank_app set .*;$/gm)].map(([statement]) => statement);
   await asSuperuser(postgres.connection, async (client) => {
-    for (const [name, value] of Object.entries(settings))
-      await client.query(
-        `alter role ${embeddedLogin} set ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
-      );
+    for (const statement of statements) await client.query(statement.replace('bank_app', embeddedLogin));
   });
 }
 
@@ -98,7 +97,9 @@ try {
   }
   await giveSettingsToRole();
   const session = { pool_mode: 'session', default_pool_size: '30', ignore_startup_parameters: 'options' };
-  say(`session, with the settings of the service as those of its login: ${await start(session)}`);
+  const recipe = await start(session);
+  say(`session, with the recipe of docs/configuration.md: ${recipe}`);
+  if (!recipe.startsWith('serves')) wrong.push('recipe');
 } finally {
   await postgres.stop();
   await rm(parent, { recursive: true, force: true });
