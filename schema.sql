@@ -4834,6 +4834,40 @@ $function$;
 revoke execute on function erase_member_events(bigint) from public;
 grant execute on function erase_member_events(bigint) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION event_mark_before(institution integer, moment timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  found_number bigint := 0;
+  low bigint := 0;
+  high bigint;
+  middle bigint;
+  mark_number bigint;
+  mark_key bigint;
+begin
+  select coalesce(max(m.number), 0) into high from event_marks m where m.institution_id = institution;
+  while low < high loop
+    middle := (low + high + 1) / 2;
+    select m.number, m.event_key into mark_number, mark_key from event_marks m
+    where m.institution_id = institution and m.number > low and m.number <= middle
+    order by m.number desc limit 1;
+    if mark_number is null then
+      low := middle;
+    elsif exists (select from outbox o
+                  where o.institution_id = institution and o.event_key = mark_key and o.recorded_at >= moment) then
+      high := mark_number - 1;
+    else
+      found_number := mark_number;
+      low := middle;
+    end if;
+  end loop;
+  return found_number;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION event_number(institution integer, at_epoch bigint, at_xid xid8, at_key bigint)
  RETURNS bigint
  LANGUAGE sql

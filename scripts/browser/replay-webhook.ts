@@ -84,6 +84,11 @@ export async function replayed(browser: Browser, url: string, hook: Hook): Promi
   found.push(...(await breachesOf(viewer.page)), ...viewer.faults);
   if ((await viewer.page.getByRole('button', { name: /^(Send again|Pause|Replay)/ }).count()) > 0)
     found.push('a viewer sees acts');
+  await show(viewer.page, url, 'transfers/hook-1');
+  await viewer.page
+    .getByRole('row', { name: new RegExp(`transfer.completed.*${hook.address}.*Delivered`) })
+    .waitFor();
+  found.push(...(await breachesOf(viewer.page)));
   await viewer.page.context().close();
   return found;
 }

@@ -130,6 +130,7 @@ export {
   startProviderSignIn,
 } from './provider/sign-in.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
+export { deliveryStates } from './transfers/deliveries.ts';
 export { previewTransferRules } from './transfers/preview-rules.ts';
-export { readTransfer } from './transfers/read-transfer.ts';
+export { type ReadTransfer, readTransfer } from './transfers/read-transfer.ts';
 export { searchTransfers } from './transfers/search-transfers.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { runCli } from '../support/cli.ts';
 import { aConnector, type Connector, startCoreService } from '../support/core-instructions.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 
@@ -62,6 +63,31 @@ test('holds a transfer until the core accepts it, and then completes it', async 
   const posted = await balance(checking);
   assert.equal(posted.currentBalance.amount, before.currentBalance.amount - asked.amount);
   assert.deepEqual(await core.take(), []);
+});
+
+test('shows operators the outcome of the core with its receipt, and the steps between', async () => {
+  const [accepted, refused] = [order(), order()];
+  for (const one of [accepted, refused]) await member.post(paths.transfers, one, atOnce);
+  await core.take();
+  await core.accept(accepted.id);
+  await core.reject(refused.id);
+  const shown = async (id: string, ...more: string[]) =>
+    (await runCli(service.db, ['transfer', 'show', id, '--institution', 'lakeside', ...more])).stdout;
+  const yes = JSON.parse(await shown(accepted.id, '--json'));
+  assert.deepEqual(
+    [yes.core.mode, yes.core.state, yes.core.coreReference, yes.core.decidedBy],
+    ['WAIT', 'ACCEPTED', `core-${accepted.id}`, 'lakeside-core'],
+  );
+  const steps = yes.steps.map(({ step }: { step: string }) => step);
+  for (const step of ['instruction to the core issued', 'fetched for the core', 'accepted by the core'])
+    assert.ok(steps.includes(step), step);
+  assert.deepEqual(
+    yes.events.map(({ eventType }: { eventType: string }) => eventType),
+    ['transfer.pending', 'transfer.completed'],
+  );
+  const no = await shown(refused.id);
+  assert.match(no, /^core +rejected \(WAIT, NSF, No funds\., reported by lakeside-core\)$/m);
+  assert.doesNotMatch(no, /receipt/);
 });
 
 test('fails a transfer that the core rejects, and releases its hold', async () => {

@@ -90,6 +90,8 @@ export interface ShownTransfer extends FoundTransfer {
     readonly kind: string;
     readonly amount: string;
     readonly balanceAfter: string;
+    readonly debitsPendingAfter: string;
+    readonly creditsPendingAfter: string;
     readonly recordedAt: string;
   }[];
   readonly steps: readonly {
@@ -97,6 +99,49 @@ export interface ShownTransfer extends FoundTransfer {
     readonly step: string;
     readonly afterMillis: number | null;
   }[];
+  readonly core: CoreInstruction | null;
+  readonly events: readonly EventOfTransfer[];
+}
+
+/** The instruction to the core, and the outcome that the core reported. */
+export interface CoreInstruction {
+  readonly mode: 'WAIT' | 'MEMO' | 'STAND_IN';
+  readonly state: 'OPEN' | 'ACCEPTED' | 'REJECTED' | 'WITHDRAWN';
+  readonly issuedAt: string;
+  readonly deliveredAt: string | null;
+  readonly fileNumber: number | null;
+  readonly decidedAt: string | null;
+  readonly coreReference: string | null;
+  readonly refusalCode: string | null;
+  readonly refusalReason: string | null;
+  readonly decidedBy: string | null;
+  readonly decidedOperator: string | null;
+}
+
+export interface EventOfTransfer {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly eventType: string;
+  readonly at: string;
+  readonly deliveries: readonly DeliveryOfEvent[];
+}
+
+/** The state of an event at a webhook. */
+export interface DeliveryOfEvent {
+  readonly endpointId: string;
+  readonly clientId: string | null;
+  readonly url: string;
+  readonly endpointStatus: Webhook['status'];
+  readonly state: 'DELIVERED' | 'WAITING' | 'PARKED' | 'BEHIND' | 'PASSED' | 'NEWER' | 'NOT_SUBSCRIBED';
+  readonly behind: number | null;
+  readonly attempts: number;
+  readonly lastAttempt: {
+    readonly attemptedAt: string;
+    readonly delivered: boolean;
+    readonly status: number | null;
+    readonly error: string | null;
+  } | null;
+  readonly nextAttemptAt: string | null;
 }
 
 export interface FoundPerson {

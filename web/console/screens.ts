@@ -104,7 +104,7 @@ const ofOne: ReadonlyMap<string, LazyScreen> = new Map([
   [
     'transfers',
     lazyScreen(
-      () => import('./screens/transfer.ts'),
+      () => import('./screens/transfer/transfer.ts'),
       ({ TransferScreen }, { id }) => html`<${TransferScreen} key=${id} id=${id} />`,
     ),
   ],

@@ -1,8 +1,9 @@
-import { formatMinor, type ShownTransfer } from '../../transfers/index.ts';
+import { formatMinor } from '../../transfers/index.ts';
+import type { ReadTransfer } from '../transfers/read-transfer.ts';
 
 /** A transfer with its decision and its entries, as operators see it. Amounts are decimal text. */
-export function transferDocument(shown: ShownTransfer) {
-  const { transfer, entries, steps, pending, ...more } = shown;
+export function transferDocument(shown: ReadTransfer) {
+  const { transferKey: _, transfer, entries, steps, pending, events, ...more } = shown;
   const { currencyCode } = transfer;
   const amount = (minor: bigint) => formatMinor(minor, currencyCode);
   return {
@@ -43,5 +44,13 @@ export function transferDocument(shown: ShownTransfer) {
       recordedAt: entry.recordedAt,
     })),
     steps,
+    events: events.map(({ sequence, deliveries, ...event }) => ({
+      ...event,
+      sequence: Number(sequence),
+      deliveries: deliveries.map(({ behind, ...delivery }) => ({
+        ...delivery,
+        behind: behind === null ? null : Number(behind),
+      })),
+    })),
   };
 }

@@ -1,4 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
+import type { CoreMode } from '../rules/controls/core-path.ts';
 import type { Screening } from '../rules/controls/screening.ts';
 
 /** The facts of a transfer that only operators see. */
@@ -31,6 +32,40 @@ const screening = sql(
 /** The verdict of screening; null for an order that was not screened. */
 export async function selectScreeningOf(db: Queryable, transferKey: bigint): Promise<Screening | null> {
   return (await db.query<Screening>(screening, [db.institutionId, transferKey])).rows[0] ?? null;
+}
+
+/** The instruction to the core, with the outcome that the core reported. */
+export interface CoreInstructionRow {
+  readonly mode: CoreMode;
+  readonly state: 'OPEN' | 'ACCEPTED' | 'REJECTED' | 'WITHDRAWN';
+  readonly issuedAt: Date;
+  /** The core first had it then. */
+  readonly deliveredAt: Date | null;
+  readonly fileNumber: number | null;
+  readonly decidedAt: Date | null;
+  /** The receipt of the core. */
+  readonly coreReference: string | null;
+  readonly refusalCode: string | null;
+  readonly refusalReason: string | null;
+  /** The client that reported the outcome; an operator did for a file. */
+  readonly decidedBy: string | null;
+  readonly decidedOperator: string | null;
+}
+
+const coreInstruction = sql(
+  'transfers_core_instruction_of',
+  `select mode, state, issued_at, delivered_at, file_number, decided_at, core_reference, refusal_code, refusal_reason, decided_by,
+          decided_operator
+   from core_instructions where institution_id = $1 and instruction_key = $2`,
+);
+
+/** Null if no core carries the transfer out. */
+export async function selectCoreInstruction(
+  db: Queryable,
+  transferKey: bigint,
+): Promise<CoreInstructionRow | null> {
+  const { rows } = await db.query<CoreInstructionRow>(coreInstruction, [db.institutionId, transferKey]);
+  return rows[0] ?? null;
 }
 
 export interface EntryOfTransferRow {

@@ -5,8 +5,10 @@ import type { Transfer } from '../rules/transfer.ts';
 import { selectTransferById } from '../transfer-queries.ts';
 import {
   type ApprovalRow,
+  type CoreInstructionRow,
   selectApprovals,
   selectCircumstances,
+  selectCoreInstruction,
   selectEntriesOfTransfer,
   selectScreeningOf,
 } from './show-queries.ts';
@@ -32,6 +34,7 @@ interface Step {
 
 /** A transfer with its decision and its entries, for an operator. */
 export interface ShownTransfer {
+  readonly transferKey: bigint;
   readonly transfer: Transfer;
   readonly clientId: string | null;
   readonly userId: string | null;
@@ -43,6 +46,8 @@ export interface ShownTransfer {
   readonly approvals: readonly ApprovalRow[];
   /** The verdict of screening; null for an order that was not screened. */
   readonly screening: Screening | null;
+  /** The instruction to the core, with its outcome; null if no core carries the transfer out. */
+  readonly core: CoreInstructionRow | null;
   readonly entries: readonly ShownEntry[];
   readonly steps: readonly Step[];
 }
@@ -58,11 +63,12 @@ export function showTransfer(
     if (transfer === undefined) return undefined;
     const { transferKey, fromKey, toKey, createdAt, clientId, operator } = transfer;
     const accountKeys = [fromKey, toKey].filter((key) => key !== null);
-    const [circumstances, [pending], approvals, screening, rows] = await Promise.all([
+    const [circumstances, [pending], approvals, screening, core, rows] = await Promise.all([
       selectCircumstances(tx, transferKey),
       selectPending(tx, [transferId]),
       selectApprovals(tx, transferKey),
       selectScreeningOf(tx, transferKey),
+      selectCoreInstruction(tx, transferKey),
       selectEntriesOfTransfer(tx, { accountKeys, transferKey, createdAt }),
     ]);
     const entries = rows.map((row) => ({
@@ -76,10 +82,25 @@ export function showTransfer(
       recordedAt: row.recordedAt,
     }));
     const { userId, requestId, settledAt } = circumstances;
-    const steps = stepsOf({ transfer, settledAt, pending, approvals, entries });
-    const facts = { clientId, userId, operator, requestId, settledAt, pending, approvals, screening };
-    return { transfer, ...facts, entries, steps };
+    const steps = stepsOf({ transfer, settledAt, pending, approvals, core, entries });
+    const facts = { clientId, userId, operator, requestId, settledAt, pending, approvals, screening, core };
+    return { transferKey, transfer, ...facts, entries, steps };
   });
+}
+
+const outcomeOfCore = {
+  OPEN: 'instruction is open',
+  ACCEPTED: 'accepted by the core',
+  REJECTED: 'refused by the core',
+  WITHDRAWN: 'instruction withdrawn',
+} as const satisfies Readonly<Record<CoreInstructionRow['state'], string>>;
+
+function stepsOfCore({ state, issuedAt, deliveredAt, decidedAt }: CoreInstructionRow) {
+  return [
+    { at: issuedAt, step: 'instruction to the core issued' },
+    ...(deliveredAt === null ? [] : [{ at: deliveredAt, step: 'fetched for the core' }]),
+    ...(decidedAt === null ? [] : [{ at: decidedAt, step: outcomeOfCore[state] }]),
+  ];
 }
 
 const stepOfKind: Readonly<Record<string, string>> = {
@@ -93,8 +114,9 @@ function stepsOf({
   settledAt,
   pending,
   approvals,
+  core,
   entries,
-}: Pick<ShownTransfer, 'transfer' | 'settledAt' | 'pending' | 'approvals' | 'entries'>): Step[] {
+}: Pick<ShownTransfer, 'transfer' | 'settledAt' | 'pending' | 'approvals' | 'core' | 'entries'>): Step[] {
   const moments = [{ at: transfer.createdAt, step: 'decided' }];
   // The two entries of a kind are recorded together, except on an account that is ahead of the clock.
   for (const [kind, together] of Map.groupBy(entries, (entry) => entry.kind)) {
@@ -103,6 +125,7 @@ function stepsOf({
   }
   for (const { operator, approvedAt } of approvals)
     moments.push({ at: approvedAt, step: `approved by ${operator}` });
+  if (core !== null) moments.push(...stepsOfCore(core));
   if (settledAt !== null) moments.push({ at: settledAt, step: transfer.status });
   if (pending !== undefined) {
     if (pending.notBefore !== null) moments.push({ at: pending.notBefore, step: 'does not post earlier' });

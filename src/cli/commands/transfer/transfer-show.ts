@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { readTransfer, transferDocument } from '../../../operators/index.ts';
-import { formatMinor, type ShownTransfer } from '../../../transfers/index.ts';
+import { type ReadTransfer, readTransfer, transferDocument } from '../../../operators/index.ts';
+import { formatMinor } from '../../../transfers/index.ts';
 import { CommandError, type InstitutionOptions, onInstitution, say } from '../../command.ts';
 import { aligned } from '../../output.ts';
 
@@ -24,8 +24,8 @@ export function transferShow(): Command {
   );
 }
 
-function tableOf(shown: ShownTransfer, withSteps: boolean): string {
-  const { transfer, entries, pending, approvals, screening } = shown;
+function tableOf(shown: ReadTransfer, withSteps: boolean): string {
+  const { transfer, entries, pending, approvals, screening, core, events } = shown;
   const amount = (minor: bigint) => `${formatMinor(minor, transfer.currencyCode)} ${transfer.currencyCode}`;
   const orderedBy = [shown.clientId, shown.userId && `user ${shown.userId}`, shown.operator]
     .filter((one) => one !== null && one !== '')
@@ -54,6 +54,8 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
           (pending.isOrdererShutOut ? ', ordered by a member who is locked: it does not post by itself' : ''),
     ],
     ['screening', screening && describeScreening(screening)],
+    ['core', core && describeCore(core)],
+    ['receipt of the core', core?.coreReference],
     [
       'approvals',
       pending === undefined && approvals.length === 0
@@ -67,17 +69,20 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
   else
     parts.push(
       aligned([
-        ['account', 'entry', 'kind', 'amount', 'balance after', 'recorded'],
+        ['account', 'entry', 'kind', 'amount', 'balance after', 'held out', 'held in', 'recorded'],
         ...entries.map((entry) => [
           entry.accountId,
           String(entry.seq),
           entry.kind,
           amount(entry.amountMinor),
           amount(entry.postedAfterMinor),
+          amount(entry.debitsPendingAfterMinor),
+          amount(entry.creditsPendingAfterMinor),
           entry.recordedAt.toISOString(),
         ]),
       ]),
     );
+  parts.push('', ...deliveriesOf(events));
   if (withSteps) {
     const steps = shown.steps.map(({ at, step, afterMillis }) => [
       at.toISOString(),
@@ -95,11 +100,54 @@ function tableOf(shown: ShownTransfer, withSteps: boolean): string {
   return parts.join('\n');
 }
 
-function describeScreening(screening: NonNullable<ShownTransfer['screening']>): string {
+function describeScreening(screening: NonNullable<ReadTransfer['screening']>): string {
   const { verdict, answer, reference, askedMillis } = screening;
   const source = { ANSWERED: 'answered', SILENT: 'no answer', NOT_ASKED: 'not asked' }[answer];
   const parts = [source, reference, askedMillis === null ? null : `${askedMillis} ms`].filter(
     (part) => part !== null,
   );
   return `${verdict.toLowerCase()} (${parts.join(', ')})`;
+}
+
+function describeCore({
+  state,
+  mode,
+  refusalCode,
+  refusalReason,
+  ...core
+}: NonNullable<ReadTransfer['core']>): string {
+  const reporter = core.decidedBy ?? core.decidedOperator;
+  const parts = [mode, refusalCode, refusalReason, reporter && `reported by ${reporter}`].filter(
+    (part) => part !== null,
+  );
+  return `${state.toLowerCase()} (${parts.join(', ')})`;
+}
+
+/** One line for each event and webhook. */
+function deliveriesOf(events: ReadTransfer['events']): string[] {
+  if (events.length === 0) return ['No event: the events of the transfer are in the archive.'];
+  const lines = events.flatMap(({ eventType, sequence, deliveries }) =>
+    deliveries.map(({ url, endpointId, state, behind, attempts, lastAttempt, nextAttemptAt }) => [
+      eventType,
+      String(sequence),
+      url || endpointId,
+      behind === null ? state : `${state} by ${behind}`,
+      String(attempts),
+      lastAttempt === null ? '' : `${lastAttempt.status ?? ''} ${lastAttempt.error ?? ''}`.trim(),
+      lastAttempt?.attemptedAt.toISOString() ?? '',
+      nextAttemptAt?.toISOString() ?? '',
+    ]),
+  );
+  if (lines.length === 0) return ['No webhook: the institution has none.'];
+  const head = [
+    'event',
+    'sequence',
+    'webhook',
+    'delivery',
+    'attempts',
+    'last answer',
+    'last attempt',
+    'next attempt',
+  ];
+  return [aligned([head, ...lines])];
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as Type from 'typebox/type';
 import {
+  deliveryStates,
   institutionOf,
   readTransfer,
   searchTransfers,
@@ -15,10 +16,23 @@ import {
   reviewTransfer,
   transferTypes,
 } from '../../../transfers/index.ts';
+import { endpointStatuses } from '../../../webhooks/index.ts';
 import { readInstant } from '../../request/moments.ts';
 import { decimalText, minorOf } from '../amounts.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { amount, anything, moment, oneOf, optional, orNull, shape, text, withReason } from '../shapes.ts';
+import {
+  amount,
+  anything,
+  flag,
+  moment,
+  oneOf,
+  optional,
+  orNull,
+  shape,
+  text,
+  whole,
+  withReason,
+} from '../shapes.ts';
 
 const statuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
 
@@ -35,6 +49,53 @@ const FoundTransfer = shape({
   operator: orNull(text),
   createdAt: moment,
   settledAt: orNull(moment),
+});
+
+const coreModes = ['WAIT', 'MEMO', 'STAND_IN'] as const;
+const coreStates = ['OPEN', 'ACCEPTED', 'REJECTED', 'WITHDRAWN'] as const;
+
+const Delivery = shape({
+  endpointId: text,
+  clientId: orNull(text),
+  url: text,
+  endpointStatus: oneOf(endpointStatuses),
+  state: Type.Unsafe<(typeof deliveryStates)[number]>({
+    ...oneOf(deliveryStates),
+    description:
+      'PASSED: the endpoint is past the event, and its log does not go back so far. It accepted the event, or did not want the type then.',
+  }),
+  behind: orNull(whole),
+  attempts: whole,
+  lastAttempt: orNull(
+    shape({ attemptedAt: moment, delivered: flag, status: orNull(whole), error: orNull(text) }),
+  ),
+  nextAttemptAt: orNull(moment),
+});
+
+/** The documented part of a transfer's document. */
+const TransferRead = shape({
+  id: text,
+  status: oneOf(statuses),
+  amount,
+  currencyCode: text,
+  core: orNull(
+    shape({
+      mode: oneOf(coreModes),
+      state: oneOf(coreStates),
+      issuedAt: moment,
+      deliveredAt: orNull(moment),
+      fileNumber: orNull(whole),
+      decidedAt: orNull(moment),
+      coreReference: orNull(text),
+      refusalCode: orNull(text),
+      refusalReason: orNull(text),
+      decidedBy: orNull(text),
+      decidedOperator: orNull(text),
+    }),
+  ),
+  events: Type.Array(
+    shape({ eventId: text, sequence: whole, eventType: text, at: moment, deliveries: Type.Array(Delivery) }),
+  ),
 });
 
 const Decided = shape({
@@ -112,8 +173,9 @@ export const transferOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/transfers/{transferId}',
     right: 'members:read',
-    summary: 'A transfer with its decision, approvals, entries on both sides, and steps.',
-    response: Type.Object({ id: text, status: oneOf(statuses), amount, currencyCode: text }),
+    summary:
+      'A transfer with its decision, approvals, entries on both sides, steps, the outcome of the core, and the deliveries of its events.',
+    response: TransferRead,
     async handle(deps, { institutionId, params: { transferId }, origin }) {
       const shown = await readTransfer(deps, institutionId, { transferId, origin });
       return shown && transferDocument(shown);

@@ -1,17 +1,19 @@
 import { useState } from 'preact/hooks';
-import { useLoad } from '../../common/load.ts';
-import { addressOf } from '../../common/router.ts';
-import { type Column, Table } from '../../common/table.ts';
-import { Amount, Notice } from '../../design/components.ts';
-import { html } from '../../design/html.ts';
-import { type Act, ActButton } from '../act.ts';
-import { dueWords, durationOf, wordOf } from '../format.ts';
-import { Moment, momentColumn } from '../moment.ts';
-import { act, type Decided, pathOf, read, type ShownTransfer } from '../operations.ts';
-import { ask, may } from '../session.ts';
-import { Screen, Stateful } from '../shell.ts';
-import { wordsOf } from './review/decision.ts';
-import { Status } from './transfer-columns.ts';
+import { useLoad } from '../../../common/load.ts';
+import { addressOf } from '../../../common/router.ts';
+import { type Column, Table } from '../../../common/table.ts';
+import { Amount, Notice } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { type Act, ActButton } from '../../act.ts';
+import { dueWords, durationOf, wordOf } from '../../format.ts';
+import { Moment, momentColumn } from '../../moment.ts';
+import { act, type Decided, pathOf, read, type ShownTransfer } from '../../operations.ts';
+import { ask, may } from '../../session.ts';
+import { Screen, Stateful } from '../../shell.ts';
+import { wordsOf } from '../review/decision.ts';
+import { Status } from '../transfer-columns.ts';
+import { CoreOutcome } from './core-outcome.ts';
+import { Deliveries } from './deliveries.ts';
 
 export function TransferScreen({ id }: { id: string }) {
   const { state, again } = useLoad(() => ask(() => read<ShownTransfer>(pathOf`/transfers/${id}`)), [id]);
@@ -27,7 +29,12 @@ export function TransferScreen({ id }: { id: string }) {
   return html`<${Screen} title="Transfer" lead=${id} acts=${acts}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the transfer" again=${again}>
-      ${(transfer: ShownTransfer) => html`<${Facts} transfer=${transfer} /><${Steps} transfer=${transfer} /><${Entries} transfer=${transfer} />`}
+      ${(transfer: ShownTransfer) => html`
+        <${Facts} transfer=${transfer} />
+        <${Steps} transfer=${transfer} />
+        <${Entries} transfer=${transfer} />
+        ${transfer.core && html`<${CoreOutcome} core=${transfer.core} />`}
+        <${Deliveries} id=${transfer.id} events=${transfer.events} />`}
     <//>
   <//>`;
 }
@@ -120,6 +127,13 @@ type EntryOfTransfer = ShownTransfer['entries'][number];
 function Entries({ transfer }: { transfer: ShownTransfer }) {
   const money = (amount: string) =>
     html`<${Amount} value=${{ amount, currencyCode: transfer.currencyCode }} />`;
+  /** The sum of the account's holds after the entry, those of other transfers among them. */
+  const held = (title: string, amountIn: (entry: EntryOfTransfer) => string): Column<EntryOfTransfer> => ({
+    title,
+    text: amountIn,
+    cell: (entry) => money(amountIn(entry)),
+    isNumeric: true,
+  });
   const columns: Column<EntryOfTransfer>[] = [
     {
       title: 'Account',
@@ -135,6 +149,8 @@ function Entries({ transfer }: { transfer: ShownTransfer }) {
       cell: ({ balanceAfter }) => money(balanceAfter),
       isNumeric: true,
     },
+    held('Held to leave', ({ debitsPendingAfter }) => debitsPendingAfter),
+    held('Held to arrive', ({ creditsPendingAfter }) => creditsPendingAfter),
     momentColumn('Recorded', ({ recordedAt }) => recordedAt),
   ];
   return html`<section class="card" aria-labelledby="entries">
