@@ -499,14 +499,22 @@ create table refresh_families (
   used_at           timestamp with time zone,
   acr               text,
   consent_id        uuid,
+  methods           text[],
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint refresh_families_acr_check CHECK (acr = ANY (ARRAY['phr'::text, 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'::text])),
+  constraint refresh_families_acr_of_methods CHECK (methods IS NULL OR NOT acr IS DISTINCT FROM
+CASE
+    WHEN methods && ARRAY['hwk'::text, 'swk'::text] THEN 'phr'::text
+    WHEN methods @> ARRAY['mfa'::text] THEN 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'::text
+    ELSE NULL::text
+END),
   constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
   constraint refresh_families_generation_check CHECK (generation >= 0),
   constraint refresh_families_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
+  constraint refresh_families_methods CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'otp'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
   constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
   constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
 ) with (fillfactor=80);
@@ -525,6 +533,7 @@ comment on column refresh_families.key_thumbprint is 'The key of the proof with 
 comment on column refresh_families.used_at is 'The last renewal; null before the first.';
 comment on column refresh_families.acr is 'phr: the member signed in with a passkey. The address of multi-factor: with a password and a code. Null: with a password, or before this column.';
 comment on column refresh_families.consent_id is 'Null: the login needs no consent, or began before this column.';
+comment on column refresh_families.methods is 'How the member proved who they are (RFC 8176), for the claim amr. Null: the login began before this column.';
 
 create table revocations (
   institution_id  integer not null,

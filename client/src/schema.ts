@@ -99,6 +99,8 @@ export interface TokenIntrospection {
   auth_time?: number | undefined;
   /** `phr`: the member signed in with a passkey; `http://schemas.openid.net/pape/policies/2007/06/multi-factor`: with a password and a code (RFC 9470). */
   acr?: string | undefined;
+  /** How the member signed in, if known (RFC 8176): `pwd` password, `otp` code, `hwk` or `swk` passkey, `user` presence verified by the device, `mfa` several. */
+  amr?: readonly string[] | undefined;
 }
 
 export interface PushedAuthorizationRequest {

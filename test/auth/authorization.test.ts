@@ -134,6 +134,7 @@ describe('the way to a code', () => {
     assert.deepEqual(claims.amr, ['pwd']);
     assert.equal(claims.sub, claimsOf(body.access_token).sub);
     assert.equal(claims.auth_time, claimsOf(body.access_token).auth_time);
+    assert.deepEqual(claimsOf(body.access_token).amr, ['pwd']);
     const digest = createHash('sha256').update(body.access_token).digest();
     assert.equal(claims.at_hash, digest.subarray(0, 16).toString('base64url'));
   });

@@ -89,6 +89,26 @@ describe('jwt-bearer grant: success', () => {
     assert.equal(answer.body.scope, 'account:read');
   });
 
+  const stated: [name: string, amr: unknown, expected: string[] | undefined][] = [
+    ['no methods', undefined, undefined],
+    ['methods of RFC 8176', ['user', 'hwk', 'hwk'], ['hwk', 'user']],
+    ['other methods beside one of RFC 8176', ['pwd', 'magic', 7, null, { otp: true }], ['pwd']],
+    ['only other methods', ['magic'], undefined],
+    ['a text in place of a list', 'pwd', undefined],
+  ];
+  for (const [name, amr, expected] of stated) {
+    test(`a token for an assertion has the provider’s word on the methods, and no class: ${name}`, async () => {
+      const { body } = await exchangeAssertion(
+        service,
+        assertionClient,
+        jwtBearer,
+        assertion({ amr, acr: 'phr' }),
+      );
+      const claimed = JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString());
+      assert.deepEqual([claimed.amr, claimed.acr], [expected, undefined]);
+    });
+  }
+
   const kinds = [
     ['USER_ID', 'u-demo-member'],
     ['LOGIN_ID', 'Demo.Member'],

@@ -128,11 +128,13 @@ describe('a passkey', () => {
     assert.equal(claims.acr, 'phr');
     assert.deepEqual(claims.amr, ['hwk', 'user', 'mfa']);
     const granted = JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString());
-    assert.deepEqual([granted.acr, granted.auth_time], ['phr', claims.auth_time]);
+    assert.deepEqual([granted.acr, granted.amr, granted.auth_time], ['phr', claims.amr, claims.auth_time]);
     const known = await send(service.address, 'POST', paths.introspect, {
       body: { token: body.access_token, client_id: app.clientId, client_secret: app.secret },
     });
-    assert.partialDeepStrictEqual(known.body, { active: true, acr: 'phr', auth_time: claims.auth_time });
+    assert.partialDeepStrictEqual(known.body, {
+      ...{ active: true, acr: 'phr', amr: claims.amr, auth_time: claims.auth_time },
+    });
     const { challenge } = pkce();
     const again = await opened.browser.get(
       authorizeUrl({

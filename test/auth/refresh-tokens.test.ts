@@ -58,6 +58,8 @@ async function lives(accessToken: string, at = one): Promise<boolean> {
   return status === 200;
 }
 
+const claimsOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
+
 const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
 
 describe('issuing a refresh token', () => {
@@ -109,6 +111,33 @@ describe('issuing a refresh token', () => {
 });
 
 describe('refreshing', () => {
+  test('a refreshed token says how the member signed in, and leaves it out for a login of before the column', async () => {
+    const first = (await login()).body;
+    assert.deepEqual(claimsOf(first.access_token).amr, ['pwd']);
+    const second = (await refresh(first.refresh_token, {}, two)).body;
+    const { amr, acr, sid } = claimsOf(second.access_token);
+    assert.deepEqual([amr, acr], [['pwd'], undefined]);
+    const familyId = String(sid);
+    const setTo = (methods: string | null, signInClass: string | null = null) =>
+      one.db.superuser(
+        `update refresh_families set methods = ${methods}, acr = ${signInClass} where family_id = $1`,
+        [familyId],
+      );
+    await setTo(null, "'phr'");
+    const third = claimsOf((await refresh(second.refresh_token)).body.access_token);
+    assert.deepEqual([third.amr, third.acr], [undefined, 'phr']);
+    const refused: [methods: string, acr: string | null, constraint: string][] = [
+      ["'{}'", null, 'refresh_families_methods'],
+      ["'{face}'", null, 'refresh_families_methods'],
+      ["'{pwd,null}'", null, 'refresh_families_methods'],
+      ["'{pwd}'", "'phr'", 'refresh_families_acr_of_methods'],
+      ["'{hwk,user,mfa}'", null, 'refresh_families_acr_of_methods'],
+      ["'{pwd,otp,mfa}'", "'phr'", 'refresh_families_acr_of_methods'],
+    ];
+    for (const [methods, signInClass, constraint] of refused)
+      await assert.rejects(setTo(methods, signInClass), { constraint }, methods);
+  });
+
   test('a refresh returns a new access token and the next refresh token, in any process', async () => {
     const first = (await login()).body;
     const second = (await refresh(first.refresh_token, {}, two)).body;

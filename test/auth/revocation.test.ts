@@ -243,10 +243,12 @@ describe('introspection (RFC 7662)', () => {
       institution_id: institutionId,
       token_use: 'member',
       auth_time: iat,
+      amr: ['pwd'],
     });
     const ofClient = await introspect(await clientToken(reader), backend);
     assert.equal(ofClient.sub, 'demo-reader');
     assert.equal(ofClient.token_use, 'client');
+    assert.equal(ofClient.amr, undefined);
     const ofRefresh = await introspect(tokens.refresh_token);
     assert.equal(ofRefresh.active, true);
     assert.equal(ofRefresh.token_type, undefined);

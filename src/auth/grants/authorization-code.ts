@@ -34,18 +34,27 @@ export const authorizationCode: Grant = {
       origin: request.origin,
     });
     if (grant === undefined) throw wrongCode();
-    const { userId, userKey, userEpoch, customerIds, grantId, consentId, consentUntil } = grant;
+    const { userId, userKey, userEpoch, customerIds, methods, grantId, consentId, consentUntil } = grant;
     if (decision !== 'exchange') {
       throw wrongCode({ userId, ...(decision === 'reuse' && { reason: 'code_reused' }) });
     }
     const authTime = Math.floor(grant.authenticatedAt.getTime() / 1000);
     return {
       use: 'member',
-      ...{ userId, userKey, userEpoch, customerIds, authTime, acr: acrOf(grant.methods), familyId: grantId },
+      ...{
+        userId,
+        userKey,
+        userEpoch,
+        customerIds,
+        authTime,
+        familyId: grantId,
+        methods,
+        acr: acrOf(methods),
+      },
       ...(refreshToken !== undefined && { refreshToken }),
       ...(consentId !== null && { consentId }),
       scopes: scopesOf(grant, client),
-      idToken: { nonce: grant.nonce, sessionId: grant.sessionId, methods: grant.methods },
+      idToken: { nonce: grant.nonce, sessionId: grant.sessionId },
       ...(consentUntil !== null && { maxLifetimeSeconds: secondsUntil(consentUntil, deps.clock()) }),
     };
   },
@@ -97,7 +106,7 @@ function exchange(
         userEpoch,
         scopes,
         authenticatedAt,
-        acr: acrOf(methods),
+        methods,
         keyThumbprint,
       },
       ...(consentUntil !== null && { endsAt: consentUntil }),

@@ -17,7 +17,9 @@ export type TokenHolder =
       readonly customerIds: readonly string[];
       /** The time at which the user proved their identity, in seconds; undefined if the provider does not state it. */
       readonly authTime?: number | undefined;
-      /** How they proved it; undefined for a password alone. */
+      /** How they proved it (RFC 8176); empty if unknown. */
+      readonly methods: readonly string[];
+      /** The class of these methods; undefined for a password alone, and for an asserted member. */
       readonly acr?: Acr | undefined;
       /** The provider that asserted the user. */
       readonly provider?: NonNullable<TokenSubject['provider']>;
@@ -36,11 +38,7 @@ export interface GrantLimits {
   readonly maxScopes?: readonly Scope[];
   readonly maxLifetimeSeconds?: number;
   /** An ID token stands beside the access token if the scope `openid` is granted. */
-  readonly idToken?: {
-    readonly nonce: string | null;
-    readonly sessionId: string;
-    readonly methods: readonly string[];
-  };
+  readonly idToken?: { readonly nonce: string | null; readonly sessionId: string };
 }
 
 /** One way to obtain a token. `authorize` returns the token's holder, or throws OAuthError. */

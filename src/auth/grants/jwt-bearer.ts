@@ -5,7 +5,7 @@ import {
   furthestExpirySeconds,
 } from '../providers/assertion.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
-import { authTimeOf, peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
+import { authTimeOf, methodsOf, peekJwt, textClaim, verifyJwt } from '../providers/jwt.ts';
 import type { Grant } from './grant.ts';
 
 /** Excludes the provider's access tokens and other JWTs that are signed with the same key (RFC 8725 section 3.11). */
@@ -29,6 +29,7 @@ const jwtAssertion: AssertionFormat = {
       subject: textClaim(payload, provider.subjectFrom),
       expiresAtMillis: payload.exp * 1000,
       authTime: authTimeOf(payload, now),
+      methods: methodsOf(payload),
     };
   },
 };

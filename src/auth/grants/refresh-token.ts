@@ -67,11 +67,12 @@ function fitsKey(
 
 /** A refresh proves nothing anew. */
 function holderOf(family: RefreshFamilyRow) {
-  const { familyId, userId, userKey, userEpoch, customerIds, authenticatedAt, acr, consentId } = family;
+  const { familyId, userId, userKey, userEpoch, customerIds, authenticatedAt, consentId } = family;
   const authTime = Math.floor(authenticatedAt.getTime() / 1000);
   const holder = { familyId, userId, userKey, userEpoch, customerIds, authTime };
   const consent = consentId === null ? {} : { consentId };
-  return { use: 'member', ...holder, ...consent, acr: acr ?? undefined } as const;
+  const proven = { methods: family.methods ?? [], acr: family.acr ?? undefined };
+  return { use: 'member', ...holder, ...consent, ...proven } as const;
 }
 
 /** The login's scopes that client and consent still have and a member may carry, or fewer on request. */

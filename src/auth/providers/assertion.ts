@@ -27,6 +27,8 @@ export interface Assertion {
   readonly sessionEndsAtMillis?: number;
   /** The time at which the member proved their identity to the provider, in seconds. */
   readonly authTime?: number | undefined;
+  /** How they proved it, as the provider says (RFC 8176); empty if it does not. */
+  readonly methods: readonly string[];
 }
 
 /** How one kind of assertion is read. */
@@ -95,6 +97,7 @@ async function holderOf(
     userEpoch: user.tokenEpoch,
     customerIds: user.customerIds,
     authTime: assertion.authTime,
+    methods: assertion.methods,
     provider: { providerId, generation },
     maxScopes: scopes,
     maxLifetimeSeconds: lifetimeSeconds,

@@ -97,6 +97,34 @@ export function authTimeOf({ auth_time: claimed }: JWTPayload, now: Date): numbe
   return Math.min(Math.floor(claimed), nowSeconds);
 }
 
+/** RFC 8176 section 2. */
+const registeredMethods: readonly string[] = [
+  ...[
+    'face',
+    'fpt',
+    'geo',
+    'hwk',
+    'iris',
+    'kba',
+    'mca',
+    'mfa',
+    'otp',
+    'pin',
+    'pwd',
+    'rba',
+    'retina',
+    'sc',
+    'sms',
+  ],
+  ...['swk', 'tel', 'user', 'vbm', 'wia'],
+];
+
+/** How the member proved their identity: the registered names in the claim `amr`, each once. */
+export function methodsOf({ amr }: JWTPayload): readonly string[] {
+  const named = Array.isArray(amr) ? new Set<unknown>(amr) : new Set();
+  return registeredMethods.filter((method) => named.has(method));
+}
+
 /** RFC 7515 section 4.1.9: `application/` is optional, and case is ignored. */
 function shortType(typ: unknown): string | undefined {
   if (typ !== undefined && typeof typ !== 'string') throw malformed();

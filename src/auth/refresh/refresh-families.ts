@@ -1,10 +1,10 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { appendAudit, type Origin } from '../../events/index.ts';
-import type { Acr } from '../../institutions/index.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
+import { acrOf } from '../tokens/id-token.ts';
 import type { Scope } from '../tokens/scopes.ts';
 import { decideRefresh } from './decide-refresh.ts';
 import {
@@ -31,7 +31,7 @@ interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
   readonly familyId?: string;
   /** Default: now. */
   readonly authenticatedAt?: Date;
-  readonly acr?: Acr | undefined;
+  readonly methods: readonly string[];
   /** The family ends at the latest then. */
   readonly endsAt?: Date;
 }
@@ -70,7 +70,7 @@ export function prepareRefreshFamily(
     idleUntil,
   };
   return {
-    row: { ...family, ...facts, authenticatedAt, acr: family.acr ?? null },
+    row: { ...family, ...facts, authenticatedAt, acr: acrOf(family.methods) ?? null },
     familyId,
     refreshToken: token.text,
   };

@@ -20,6 +20,8 @@ export interface RefreshFamilyRow {
   /** When the member proved who they are. */
   readonly authenticatedAt: Date;
   readonly acr: Acr | null;
+  /** The claim `amr`; null for a login of before this column. */
+  readonly methods: readonly string[] | null;
   /** The client is on, the user may sign in, and no token epoch has changed since the login. */
   readonly isPermitted: boolean;
   readonly customerIds: readonly string[];
@@ -35,8 +37,8 @@ const newFamily = sql(
   'auth_insert_refresh_family',
   `insert into refresh_families (institution_id, family_id, client_id, user_key, scopes, client_epoch, user_epoch,
                                  generation, token_hash, rotated_at, idle_until, expires_at, created_at,
-                                 authenticated_at, key_thumbprint, acr)
-   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13, $14)`,
+                                 authenticated_at, key_thumbprint, acr, methods)
+   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13, $14, $15)`,
 );
 
 export async function insertRefreshFamily(
@@ -69,6 +71,7 @@ export async function insertRefreshFamily(
     ...[row.tokenHash, row.createdAt, row.idleUntil, row.expiresAt, row.authenticatedAt],
     row.keyThumbprint,
     row.acr,
+    row.methods,
   ]);
 }
 
@@ -76,8 +79,8 @@ const family = sql(
   'auth_refresh_family',
   `select f.family_id, f.client_id, f.scopes, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.revoked_at is not null as is_revoked, f.created_at,
-          coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.acr, f.key_thumbprint, u.user_key, u.user_id,
-          s.consent_id, s.scopes as consent_scopes,
+          coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.acr, f.methods, f.key_thumbprint,
+          u.user_key, u.user_id, s.consent_id, s.scopes as consent_scopes,
           u.active and not u.locked_by_operator and u.token_epoch = f.user_epoch
             and o.active and o.token_epoch = f.client_epoch
             and (s.consent_id is null or s.ended_at is null) as is_permitted,

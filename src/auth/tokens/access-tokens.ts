@@ -15,7 +15,9 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
   readonly use: 'client' | 'member';
   /** The time at which the user proved their identity, in seconds (RFC 9068 section 2.2.1); undefined if unknown. */
   readonly authTime?: number | undefined;
-  /** How the user proved it (RFC 9470 section 6); undefined for a password alone. */
+  /** How the user proved it: the claim `amr` (RFC 8176); empty if unknown. */
+  readonly methods?: readonly string[];
+  /** The class of these methods (RFC 9470 section 6); undefined for a password alone, and for an asserted member. */
   readonly acr?: Acr | undefined;
   /** The key that the token is bound to (RFC 9449 section 6.1); undefined for a bearer token. */
   readonly keyThumbprint?: string | undefined;
@@ -69,6 +71,7 @@ export class AccessTokens {
         ...(subject.userEpoch !== undefined && { user_epoch: subject.userEpoch }),
         ...(subject.authTime !== undefined && { auth_time: subject.authTime }),
         ...(subject.acr !== undefined && { acr: subject.acr }),
+        ...(subject.methods?.length && { amr: subject.methods }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
         ...(subject.consentId !== undefined && { consent_id: subject.consentId }),
         ...(subject.keyThumbprint !== undefined && { cnf: { jkt: subject.keyThumbprint } }),
@@ -126,14 +129,18 @@ function keyThumbprintOf(cnf: unknown): string | undefined {
   return typeof jkt === 'string' ? jkt : undefined;
 }
 
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
 function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   const { sub, jti, iat, exp, client_id: clientId, scope, institution_id: institutionId, sid } = payload;
   // Epochs begin with 0.
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
   const { cnf } = payload;
   const keyThumbprint = keyThumbprintOf(cnf);
-  const { provider_id: providerId, provider_generation: generation, auth_time: authTime, acr } = payload;
-  const { consent_id: consentId } = payload;
+  const { provider_id: providerId, provider_generation: generation, auth_time: authTime } = payload;
+  const { consent_id: consentId, acr, amr } = payload;
   if (
     sub === undefined ||
     jti === undefined ||
@@ -148,6 +155,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     (sid !== undefined && typeof sid !== 'string') ||
     (consentId !== undefined && typeof consentId !== 'string') ||
     (authTime !== undefined && typeof authTime !== 'number') ||
+    (amr !== undefined && !isTexts(amr)) ||
     (providerId !== undefined && typeof providerId !== 'string') ||
     (cnf !== undefined && keyThumbprint === undefined)
   ) {
@@ -168,6 +176,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     ...(consentId !== undefined && { consentId }),
     ...(authTime !== undefined && { authTime }),
     ...(isAcr(acr) && { acr }),
+    ...(amr !== undefined && { methods: amr }),
     ...(keyThumbprint !== undefined && { keyThumbprint }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };

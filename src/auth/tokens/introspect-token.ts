@@ -28,6 +28,7 @@ export type Introspection =
       /** RFC 9470 section 6.2. */
       readonly auth_time?: number;
       readonly acr?: Acr;
+      readonly amr?: readonly string[];
     };
 
 const inactive: Introspection = { active: false };
@@ -85,6 +86,7 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
     token_use: token.use,
     ...(token.authTime !== undefined && { auth_time: token.authTime }),
     ...(token.acr !== undefined && { acr: token.acr }),
+    ...(token.methods !== undefined && { amr: token.methods }),
   };
 }
 

@@ -110,9 +110,9 @@ async function withRefreshToken(
     return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access'), keyThumbprint };
   }
   if (holder.refreshToken !== undefined) return { holder, scopes, keyThumbprint };
-  const { userKey, userEpoch } = holder;
+  const { userKey, userEpoch, methods } = holder;
   const family = await beginRefreshFamily(deps, client, {
-    ...{ userKey, userEpoch, scopes, keyThumbprint },
+    ...{ userKey, userEpoch, scopes, keyThumbprint, methods },
   });
   return { holder: { ...holder, ...family }, scopes, keyThumbprint };
 }

@@ -77,6 +77,8 @@ export function verifySaml(
     id: attribute(root, 'ID') ?? '',
     subject: textOf(nameId),
     expiresAtMillis,
+    // An AuthnContext is no method of RFC 8176.
+    methods: [],
     sessionEndsAtMillis: Math.min(Number.POSITIVE_INFINITY, ...sessionEnds),
     ...(authenticatedAt.length > 0 && {
       authTime: Math.floor(Math.min(now.getTime(), ...authenticatedAt) / 1000),

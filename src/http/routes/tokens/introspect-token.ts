@@ -35,6 +35,12 @@ export const TokenIntrospection = Type.Object({
   acr: parameter(
     '`phr`: the member signed in with a passkey; `http://schemas.openid.net/pape/policies/2007/06/multi-factor`: with a password and a code (RFC 9470).',
   ),
+  amr: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'How the member signed in, if known (RFC 8176): `pwd` password, `otp` code, `hwk` or `swk` passkey, `user` presence verified by the device, `mfa` several.',
+    }),
+  ),
 });
 
 export const introspectToken = operation({
