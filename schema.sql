@@ -73,7 +73,6 @@ create table institutions (
   host                              text collate "C",
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
-  constraint institutions_host_is_free UNIQUE (host),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
   constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
@@ -92,6 +91,7 @@ create table institutions (
   constraint institutions_transfer_step_up_above_check CHECK (transfer_step_up_above >= 0),
   constraint institutions_transfer_step_up_max_age_check CHECK (transfer_step_up_max_age >= 0 AND transfer_step_up_max_age <= 2592000)
 );
+CREATE UNIQUE INDEX institutions_host_is_free ON institutions USING btree (host) WHERE (served <> 'gone'::text);
 comment on table institutions is 'Banks and credit unions that this database serves. Readable without an institution.';
 comment on column institutions.code is 'The name of the institution in commands and addresses.';
 comment on column institutions.demo is 'A sandbox: typed operator names and a clock that can be moved, no real members.';

@@ -37,6 +37,7 @@ import {
   type BusinessTime,
   findInstitution,
   listAllInstitutions,
+  type NameClaims,
   SandboxClocks,
   Served,
 } from '../institutions/index.ts';
@@ -100,6 +101,8 @@ export interface AppContext extends ServiceConnection {
   /** The directory of the cells; undefined for a service that knows no other cell. */
   readonly directory: CellDirectory | undefined;
   readonly directoryState: DirectoryState;
+  /** Undefined without a directory. */
+  readonly claims: NameClaims | undefined;
   readonly businessTime: BusinessTime;
   readonly postingKeys: PostingKeys;
   readonly auth: AuthDeps;
@@ -168,6 +171,7 @@ export async function openAppContext(
     const directory = await database.directory((db) =>
       openDirectory(config, { db, clock, origin, onIdleError }),
     );
+    const claims = directory && claimsIn(directory, database);
     const withPosition = config.standbyDatabaseUrl !== undefined;
     const watch = new ChangeWatch(changes, { withPosition });
     const memory = new ValidatedMemory({
@@ -190,6 +194,7 @@ export async function openAppContext(
       served,
       directory,
       directoryState: new DirectoryState(),
+      claims,
       businessTime,
       postingKeys: new PostingKeys(database),
       corePatience: {
@@ -204,7 +209,7 @@ export async function openAppContext(
         vault,
         keys,
         clientDirectory: new ClientDirectory(database),
-        claims: directory && claimsIn(directory, database),
+        claims,
         host: undefined,
         issuer: config.publicUrl,
         tokens: new AccessTokens({ keys, clock, issuer: config.publicUrl }),

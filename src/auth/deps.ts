@@ -1,8 +1,8 @@
 import type { AuditTrail } from '../events/index.ts';
-import type { BusinessTime } from '../institutions/index.ts';
+import type { BusinessTime, NameClaims } from '../institutions/index.ts';
 import type { ValidatedMemory } from '../memory/index.ts';
 import type { FairQueue } from '../shared/fair-queue.ts';
-import type { Clock, Database, InstitutionId } from '../storage/index.ts';
+import type { Clock, Database } from '../storage/index.ts';
 import type { Clients } from './clients/client-directory.ts';
 import type { PasswordHasher } from './credentials/passwords.ts';
 import type { ProofNonces } from './dpop/nonces.ts';
@@ -15,15 +15,6 @@ import type { ResourceTokens } from './providers/resource-tokens.ts';
 import type { LoginBackoff } from './sign-in/login-backoff.ts';
 import type { SprayBrake } from './sign-in/spray-brake.ts';
 import type { AccessTokens } from './tokens/access-tokens.ts';
-
-/** Reserves names that are unique over all cells, before they are written here. Problem `invalid_request` for one that another cell has. */
-export interface NameClaims {
-  client(institutionId: InstitutionId, clientId: string): Promise<void>;
-  provider(
-    institutionId: InstitutionId,
-    provider: { readonly issuer: string; readonly audience: string },
-  ): Promise<void>;
-}
 
 export interface AuthDeps {
   readonly database: Database;

@@ -63,7 +63,7 @@ export { changePassword } from './credentials/change-password.ts';
 export { createLogin, endSessions, setPassword, setStanding } from './credentials/credentials.ts';
 export { PasswordHasher } from './credentials/passwords.ts';
 export { refusalFor } from './credentials/registration-refusals.ts';
-export type { AuthDeps, NameClaims } from './deps.ts';
+export type { AuthDeps } from './deps.ts';
 export { ProofNonces } from './dpop/nonces.ts';
 export { type ProofOfRequest, proofAlgorithms } from './dpop/proof.ts';
 export { UsedProofs } from './dpop/used-proofs.ts';

@@ -10,18 +10,21 @@ import {
 } from '../storage/index.ts';
 import {
   forgetNames,
+  listCrossedNames,
   type PublishedClient,
+  type PublishedHost,
   type PublishedInstitution,
   type PublishedProvider,
   publishClients,
+  publishHosts,
   publishInstitutions,
   publishProviders,
+  renewClaims,
+  selectNumberOf,
 } from './name-queries.ts';
 import {
-  addHost,
   type Clue,
   type DirectoryCell,
-  deleteHost,
   type HostPlace,
   type Place,
   selectCells,
@@ -42,6 +45,7 @@ export class DirectoryRefusedError extends Error {
 /** The names that a cell has: all of its institutions, or those of one that is claimed. */
 export interface CellNames {
   readonly institutions: readonly PublishedInstitution[];
+  readonly hosts: readonly PublishedHost[];
   readonly clients: readonly PublishedClient[];
   readonly providers: readonly PublishedProvider[];
 }
@@ -180,7 +184,28 @@ export class CellDirectory {
   async claim(cell: string, names: CellNames): Promise<void> {
     await this.#change(async (tx) => {
       const { conflicts } = await this.#write(tx, cell, names);
-      if (conflicts.length > 0) throw new Problem('invalid_request', conflicts.join(' '));
+      const crossed = await listCrossedNames(tx, names.hosts, names.providers);
+      const refused = [...conflicts, ...crossed];
+      if (refused.length > 0) throw new Problem('invalid_request', refused.join(' '));
+      await renewClaims(tx, names.hosts, this.#clock());
+    });
+  }
+
+  /**
+   * Reserves the code of an institution that this cell is about to create, and returns its number: the given one, or that of a claim whose
+   * institution was never created. Problem `invalid_request` for a code that another cell has.
+   */
+  claimInstitution(cell: string, institution: PublishedInstitution): Promise<InstitutionId> {
+    const { code, institutionId } = institution;
+    return this.#change(async (tx) => {
+      const claimed = await selectNumberOf(tx, { code, cell });
+      if (claimed !== undefined) return claimed;
+      const { conflicts } = await publishInstitutions(tx, cell, [institution], this.#clock());
+      if (conflicts.length === 0) return institutionId;
+      // Two commands may have claimed it at the same time.
+      const meanwhile = await selectNumberOf(tx, { code, cell });
+      if (meanwhile === undefined) throw new Problem('invalid_request', conflicts.join(' '));
+      return meanwhile;
     });
   }
 
@@ -209,26 +234,6 @@ export class CellDirectory {
       throw new DirectoryRefusedError(`The directory has no cell "${name}".`);
   }
 
-  /** Throws DirectoryRefusedError for a host that is taken, or an institution that is not in the directory. */
-  async addHost(host: string, code: string): Promise<void> {
-    await this.#change(async (tx) => {
-      if (await addHost(tx, { host, code }, this.#clock())) return;
-      const taken = await selectPlace(tx, { kind: 'host', host });
-      if (taken?.code === code) return;
-      throw new DirectoryRefusedError(
-        taken === undefined
-          ? `The directory has no institution "${code}".`
-          : `The host ${host} belongs to the institution "${taken.code}" of the cell "${taken.cell}".`,
-      );
-    });
-  }
-
-  /** Throws DirectoryRefusedError. */
-  async removeHost(host: string): Promise<void> {
-    if (!(await this.#change((tx) => deleteHost(tx, host))))
-      throw new DirectoryRefusedError(`The directory has no host ${host}.`);
-  }
-
   /** Changes are kept for ten to twenty minutes. */
   forgetChanges(): Promise<void> {
     return this.#database.directory((db) => deleteOldChanges(db, this.#clock()));
@@ -249,11 +254,12 @@ export class CellDirectory {
   async #write(
     tx: Transaction,
     cell: string,
-    { institutions, clients, providers }: CellNames,
+    { institutions, hosts, clients, providers }: CellNames,
   ): Promise<Published> {
     const now = this.#clock();
     const parts = [
       await publishInstitutions(tx, cell, institutions, now),
+      await publishHosts(tx, hosts, now),
       await publishClients(tx, clients, now),
       await publishProviders(tx, providers, now),
     ];

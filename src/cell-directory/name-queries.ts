@@ -6,6 +6,10 @@ export interface PublishedInstitution {
   readonly institutionId: InstitutionId;
   readonly code: string;
 }
+export interface PublishedHost {
+  readonly institutionId: InstitutionId;
+  readonly host: string;
+}
 export interface PublishedClient {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
@@ -64,6 +68,88 @@ function sentenceOf(strange: StrangeInstitution): string {
     return `"${code}" is served here, and the directory says that the cell "${cell}" serves it.`;
   if (cellOfCode !== null) return `The cell "${cellOfCode}" has another institution with the code "${code}".`;
   return `No cell of the directory has the number ${institutionId} of "${code}".`;
+}
+
+const numberOfCode = sql(
+  'directory_number_of_code',
+  'select institution_id from directory_institutions where code = $1 and cell = $2',
+);
+
+/** The number of the cell's institution with this code. */
+export async function selectNumberOf(
+  db: Directory,
+  { code, cell }: { readonly code: string; readonly cell: string },
+): Promise<InstitutionId | undefined> {
+  const { rows } = await db.query<{ institutionId: InstitutionId }>(numberOfCode, [code, cell]);
+  return rows[0]?.institutionId;
+}
+
+const hostsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, host)';
+const insertHosts = sql(
+  'directory_insert_hosts',
+  `insert into directory_hosts (host, institution_id, claimed_at)
+   select given.host, i.institution_id, $3 from ${hostsGiven}
+   join directory_institutions i on i.institution_id = given.institution_id
+   order by 1 on conflict do nothing`,
+);
+const strangeHosts = sql(
+  'directory_strange_hosts',
+  `select given.host, i.code, i.cell from ${hostsGiven}
+   join directory_hosts h on h.host = given.host and h.institution_id <> given.institution_id
+   join directory_institutions i on i.institution_id = h.institution_id order by 1`,
+);
+
+export async function publishHosts(
+  db: Directory,
+  hosts: readonly PublishedHost[],
+  at: Date,
+): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
+  const given = [hosts.map(({ institutionId }) => institutionId), hosts.map(({ host }) => host)];
+  const { rowCount: added } = await db.query(insertHosts, [...given, at]);
+  const { rows } = await db.query<{ host: string; code: string; cell: string }>(strangeHosts, given);
+  return {
+    added,
+    conflicts: rows.map(
+      ({ host, code, cell }) =>
+        `The host name ${host} belongs to the institution "${code}" of the cell "${cell}".`,
+    ),
+  };
+}
+
+const renewHosts = sql(
+  'directory_renew_hosts',
+  `update directory_hosts h set claimed_at = $3 from ${hostsGiven}
+   where h.institution_id = given.institution_id and h.host = given.host`,
+);
+
+/** An institution may take a name again that it gave up a moment ago, and no publication frees it before it is written. */
+export async function renewClaims(db: Directory, hosts: readonly PublishedHost[], at: Date): Promise<void> {
+  await db.query(renewHosts, [
+    hosts.map(({ institutionId }) => institutionId),
+    hosts.map(({ host }) => host),
+    at,
+  ]);
+}
+
+const crossed = sql(
+  'directory_hosts_and_issuers',
+  `select h.host from directory_hosts h join directory_providers p on p.issuer = 'https://' || h.host
+   where h.host = any ($1::text[]) or p.issuer = any ($2::text[]) order by 1`,
+);
+
+/** A sentence for each name that is an institution's own issuer and that of an identity provider: an issuer is known by its name alone. */
+export async function listCrossedNames(
+  db: Directory,
+  hosts: readonly PublishedHost[],
+  providers: readonly PublishedProvider[],
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ host: string }>(crossed, [
+    hosts.map(({ host }) => host),
+    providers.map(({ issuer }) => issuer),
+  ]);
+  return rows.map(
+    ({ host }) => `https://${host} is an institution's own issuer, and that of an identity provider.`,
+  );
 }
 
 const clientsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, client_id)';
@@ -139,6 +225,13 @@ export async function publishProviders(
 /** Institutions of the cell alone lose names: those that the given ones left out, and that were claimed before. */
 const ofTheCell = `select i.institution_id from directory_institutions i
                    where i.cell = $3 and i.institution_id = any ($4::integer[])`;
+const deleteHosts = sql(
+  'directory_delete_hosts',
+  `delete from directory_hosts h
+   where h.institution_id in (${ofTheCell}) and h.claimed_at < $5
+     and not exists (select from ${hostsGiven}
+                     where given.institution_id = h.institution_id and given.host = h.host)`,
+);
 const deleteClients = sql(
   'directory_delete_clients',
   `delete from directory_clients c
@@ -160,18 +253,25 @@ export async function forgetNames(
   {
     cell,
     institutions,
+    hosts,
     clients,
     providers,
   }: {
     readonly cell: string;
     readonly institutions: readonly PublishedInstitution[];
+    readonly hosts: readonly PublishedHost[];
     readonly clients: readonly PublishedClient[];
     readonly providers: readonly PublishedProvider[];
   },
   claimedBefore: Date,
 ): Promise<number> {
   const ids = institutions.map(({ institutionId }) => institutionId);
-  const [first, second] = [
+  const deleted = [
+    await db.query(deleteHosts, [
+      hosts.map(({ institutionId }) => institutionId),
+      hosts.map(({ host }) => host),
+      ...[cell, ids, claimedBefore],
+    ]),
     await db.query(deleteClients, [
       clients.map(({ institutionId }) => institutionId),
       clients.map(({ clientId }) => clientId),
@@ -184,5 +284,5 @@ export async function forgetNames(
       providers.map(({ audience }) => audience),
     ]),
   ];
-  return first.rowCount + second.rowCount;
+  return deleted.reduce((sum, { rowCount }) => sum + rowCount, 0);
 }

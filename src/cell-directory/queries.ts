@@ -156,29 +156,6 @@ export async function selectHosts(db: Directory): Promise<HostPlace[]> {
   return (await db.query<HostPlace>(allHosts)).rows;
 }
 
-const insertHost = sql(
-  'directory_insert_host',
-  `insert into directory_hosts (host, institution_id, added_at)
-   select $1, institution_id, $3 from directory_institutions where code = $2
-   on conflict (host) do nothing`,
-);
-
-/** False: the host is taken, or the institution unknown. */
-export async function addHost(
-  db: Directory,
-  { host, code }: Record<'host' | 'code', string>,
-  at: Date,
-): Promise<boolean> {
-  return (await db.query(insertHost, [host, code, at])).rowCount === 1;
-}
-
-const removeHost = sql('directory_delete_host', 'delete from directory_hosts where host = $1');
-
-/** False: there is no such host. */
-export async function deleteHost(db: Directory, host: string): Promise<boolean> {
-  return (await db.query(removeHost, [host])).rowCount === 1;
-}
-
 const nameActor = sql('directory_name_actor', `select set_config('sharedraft.actor', $1, true)`);
 
 /** For the audit, until the end of the transaction. */

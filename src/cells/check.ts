@@ -132,6 +132,8 @@ async function requireFreeNames(source: Side, target: Side, { institutionId }: I
     ['provider_directory', `issuer || ' ' || audience`],
     ['institutions', 'host'],
   ] as const) {
+    // One that is gone has its names at another cell.
+    const holds = table === 'institutions' ? `served <> 'gone'` : 'true';
     const own = await run<{ name: string }>(
       source.db,
       `select ${name} as name from ${table} where institution_id = $1 and ${name} is not null`,
@@ -139,7 +141,7 @@ async function requireFreeNames(source: Side, target: Side, { institutionId }: I
     );
     const taken = await run<{ name: string }>(
       target.db,
-      `select ${name} as name from ${table} where institution_id <> $1 and ${name} = any ($2::text[])`,
+      `select ${name} as name from ${table} where institution_id <> $1 and ${holds} and ${name} = any ($2::text[])`,
       [institutionId, own.map((row) => row.name)],
     );
     if (taken.length > 0)

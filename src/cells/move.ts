@@ -8,6 +8,7 @@ import {
   type Institution,
   insertArriving,
   openArrived,
+  updateArriving,
   updateServed,
 } from '../institutions/index.ts';
 import { Problem } from '../shared/problem.ts';
@@ -149,7 +150,7 @@ async function prepare(move: Move): Promise<void> {
   const there = await findInstitution(target.db, institutionId);
   if (there === undefined) await insertArriving(target.db, copied, cells.source.name);
   else if (there.served !== 'arriving')
-    await updateServed(target.db, institutionId, { served: 'arriving', otherCell: cells.source.name });
+    await updateArriving(target.db, institutionId, { copied, from: cells.source.name });
   await inTransaction(target.db, () => copyDirectory(move));
   await buildFence(target.db, tables);
   await onStep?.('copy');

@@ -31,6 +31,9 @@ async function listNames(db: Directory): Promise<CellNames> {
   const own = new Set(institutions.map(({ institutionId }) => institutionId));
   return {
     institutions: institutions.map(({ institutionId, code }) => ({ institutionId, code })),
+    hosts: institutions.flatMap(({ institutionId, host }) =>
+      host === null ? [] : [{ institutionId, host }],
+    ),
     clients: clients.filter(({ institutionId }) => own.has(institutionId)),
     providers: providers.filter(({ institutionId }) => own.has(institutionId)),
   };

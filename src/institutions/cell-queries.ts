@@ -55,6 +55,22 @@ export async function insertArriving(db: Directory, copied: string, from: string
   await db.query(arrive, [copied, from]);
 }
 
+const arriveAgain = {
+  name: 'institutions_arrive_again',
+  text: `update institutions set served = 'arriving', other_cell = $3,
+           host = (select host from jsonb_populate_record(null::institutions, $2::jsonb))
+         where institution_id = $1`,
+};
+
+/** The same for one that has been here before. Its host name of then may be another institution's now. */
+export async function updateArriving(
+  db: Directory,
+  institutionId: InstitutionId,
+  { copied, from }: Record<'copied' | 'from', string>,
+): Promise<void> {
+  await db.query(arriveAgain, [institutionId, copied, from]);
+}
+
 const changeState = {
   name: 'institutions_change_served',
   text: `update institutions

@@ -31,9 +31,11 @@ export {
   insertArriving,
   openArrived,
   storeCell,
+  updateArriving,
   updateServed,
 } from './cell-queries.ts';
 export { isHostName, readHostName } from './host-name.ts';
+export type { NameClaims } from './name-claims.ts';
 export { instantsOf, type Moment, type Period } from './period.ts';
 export {
   advanceClock,

@@ -125,10 +125,13 @@ type HostRow = Pick<Institution, 'institutionId' | 'served'> & { readonly host: 
 
 const hosts = sql(
   'institutions_hosts',
-  'select host, institution_id, served from institutions where host is not null',
+  `select host, institution_id, served from institutions where host is not null order by served <> 'gone'`,
 );
 
-/** The host names, also those of institutions that are arriving, leaving, or at another cell. */
+/**
+ * The host names, also those of institutions that are arriving, leaving, or at another cell. One that is gone may have given its name up
+ * there; it comes before the institution that has the name here now.
+ */
 export async function listHosts(db: Directory): Promise<HostRow[]> {
   return (await db.query<HostRow>(hosts)).rows;
 }

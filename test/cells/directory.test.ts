@@ -38,6 +38,7 @@ const cell = (name: string, firstNumber: number, change: Partial<OwnCell> = {}):
 const [lakeside, harbor, meadow] = [1, 1001, 2] as [InstitutionId, InstitutionId, InstitutionId];
 const namesOf = (institutionId: InstitutionId, code: string, clientIds: string[] = []): CellNames => ({
   institutions: [{ institutionId, code }],
+  hosts: [],
   clients: clientIds.map((clientId) => ({ institutionId, clientId })),
   providers: [{ institutionId, issuer: `https://${code}.example`, audience: 'bank' }],
 });
@@ -87,14 +88,67 @@ test('a client, an issuer and a host of another cell are refused, and nothing is
   assert.match(twin.conflicts.join(), /The cell "east" has another institution with the code "lakeside"/);
   const unborn = await west.publish(cell('west', 1001), namesOf(5000 as InstitutionId, 'unborn'));
   assert.match(unborn.conflicts.join(), /No cell of the directory has the number 5000/);
-  await east.addHost('lakeside.example', 'lakeside');
-  await east.addHost('lakeside.example', 'lakeside');
-  assert.match(
-    await refusal(west.addHost('lakeside.example', 'harbor')),
-    /belongs to the institution "lakeside"/,
-  );
-  assert.match(await refusal(west.addHost('nobody.example', 'nobody')), /has no institution "nobody"/);
   assert.equal((await west.find({ kind: 'client', clientId: 'app' }))?.cell, 'east');
+});
+
+const withHost = (names: CellNames, host: string): CellNames => ({
+  ...names,
+  hosts: names.institutions.map(({ institutionId }) => ({ institutionId, host })),
+});
+/** A claim of eleven minutes ago. */
+const makeOld = async (table: string, column: string, name: string) => {
+  await rows(`alter table ${table} disable trigger user`);
+  await rows(`update ${table} set claimed_at = now() - interval '11 minutes' where ${column} = '${name}'`);
+  await rows(`alter table ${table} enable trigger user`);
+};
+
+test('a host name is claimed like a client id, belongs to one institution, and leads to its cell', async () => {
+  const claim = (host: string) => east.claim('east', withHost(namesOf(lakeside, 'lakeside'), host));
+  await claim('bank.lakeside.example');
+  await claim('bank.lakeside.example');
+  assert.match(
+    await refusal(west.claim('west', withHost(namesOf(harbor, 'harbor'), 'bank.lakeside.example'))),
+    /The host name bank\.lakeside\.example belongs to the institution "lakeside" of the cell "east"/,
+  );
+  assert.equal((await west.find({ kind: 'host', host: 'bank.lakeside.example' }))?.cell, 'east');
+  assert.deepEqual(
+    (await west.listHosts()).map(({ host, cell: of }) => [host, of]),
+    [['bank.lakeside.example', 'east']],
+  );
+  assert.match(
+    await refusal(west.claim('west', withHost(namesOf(harbor, 'harbor'), 'lakeside.example'))),
+    /https:\/\/lakeside\.example is an institution's own issuer, and that of an identity provider/,
+  );
+});
+
+test('a host name that its institution gave up is free, unless it has just claimed it again', async () => {
+  const given = namesOf(lakeside, 'lakeside', ['app', 'core']);
+  const old = () => makeOld('directory_hosts', 'host', 'bank.lakeside.example');
+  await old();
+  await east.claim('east', withHost(given, 'bank.lakeside.example'));
+  await east.publish(cell('east', 1), given);
+  assert.notEqual(await west.find({ kind: 'host', host: 'bank.lakeside.example' }), undefined);
+  await old();
+  await west.publish(cell('west', 1001), { ...namesOf(harbor, 'harbor'), hosts: [] });
+  assert.notEqual(await west.find({ kind: 'host', host: 'bank.lakeside.example' }), undefined);
+  await east.publish(cell('east', 1), given);
+  assert.equal(await west.find({ kind: 'host', host: 'bank.lakeside.example' }), undefined);
+});
+
+test('the code of a new institution is claimed once, and a claim that was interrupted keeps its number', async () => {
+  const [first, second, other] = [11, 12, 1011] as [InstitutionId, InstitutionId, InstitutionId];
+  assert.equal(await east.claimInstitution('east', { institutionId: first, code: 'birch' }), first);
+  assert.equal(await east.claimInstitution('east', { institutionId: second, code: 'birch' }), first);
+  assert.match(
+    await refusal(west.claimInstitution('west', { institutionId: other, code: 'birch' })),
+    /The cell "east" has another institution with the code "birch"/,
+  );
+  const both = await Promise.all(
+    [13, 14].map((id) =>
+      east.claimInstitution('east', { institutionId: id as InstitutionId, code: 'cedar' }),
+    ),
+  );
+  assert.equal(new Set(both).size, 1, 'two commands at the same time get one number');
 });
 
 test('one operator gets a client id that two claim at the same time', async () => {
@@ -115,11 +169,7 @@ test('a claim outlives a publication without its client for ten minutes, and no 
   const without = () => east.publish(cell('east', 1), { ...namesOf(meadow, 'meadow'), clients: [] });
   await without();
   assert.notEqual(await west.find({ kind: 'client', clientId: 'late' }), undefined);
-  await rows(`alter table directory_clients disable trigger user`);
-  await rows(
-    `update directory_clients set claimed_at = now() - interval '11 minutes' where client_id = 'late'`,
-  );
-  await rows(`alter table directory_clients enable trigger user`);
+  await makeOld('directory_clients', 'client_id', 'late');
   await without();
   assert.equal(await west.find({ kind: 'client', clientId: 'late' }), undefined);
 });

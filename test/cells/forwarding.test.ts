@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createClient } from '../../src/auth/index.ts';
-import { moveInstitution } from '../../src/cells/index.ts';
+import { confirmMove, moveInstitution } from '../../src/cells/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
+import { changeInstitution, createInstitution } from '../../src/operators/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { harborApp, lakesideApp, pay, RetryingClient } from '../support/cell-clients.ts';
 import { between, startCells, type TestCell } from '../support/cells.ts';
@@ -25,6 +26,21 @@ const accounts = (cell: TestCell, token: string, headers: Record<string, string>
   send(cell.address, 'GET', paths.accounts, { headers: { authorization: `Bearer ${token}`, ...headers } });
 const login = (cell: TestCell, grant: object) => send(cell.address, 'POST', paths.token, { body: grant });
 
+const origin = { ...ownOrigin(), operator: { user: 'tester', host: 'test' } };
+const numbers = { lakeside: 1, harbor: 2 } as Record<'lakeside' | 'harbor', InstitutionId>;
+const giveHost = (
+  { service: { context } }: TestCell,
+  code: 'lakeside' | 'harbor',
+  host: string | null = bank,
+) => changeInstitution(context, numbers[code], { settings: { host }, origin });
+const bank = 'bank.lakeside.example';
+/** The issuer that a cell names at the host, or the code of its refusal. `sent-on` keeps the cell from asking another one. */
+const issuerAt = async ({ address }: TestCell, path = '/.well-known/openid-configuration', headers = {}) => {
+  const { status, body } = await send(address, 'GET', path, { headers: { host: bank, ...headers } });
+  return status === 200 ? (body.issuer ?? 'keys') : body.code;
+};
+const sentOn = { 'sharedraft-forwarded': 'no second hop' };
+
 let lakeside: string;
 let harbor: string;
 
@@ -42,6 +58,7 @@ test('a client that knows only the first address pays while its institution move
     () => (decided += 1),
   );
   await eventually('orders are decided', async () => decided > 2);
+  await giveHost(east, 'lakeside');
   await between(east, west, (deps) => moveInstitution(deps, 'lakeside', 'west'));
   const seen = decided;
   await eventually('orders are decided at the new cell', async () => decided > seen + 2);
@@ -181,4 +198,84 @@ test('a directory that is away stops no cell from serving its own institutions',
     await east.directory.comeBack();
   }
   await eventually('requests are sent on again', async () => (await accounts(east, lakeside)).status === 200);
+});
+
+test('a host name is the issuer of its institution at the cell that serves it, and at no other', async () => {
+  const { claims } = west.service.context;
+  const listed = async () => {
+    const directory = east.directory.open();
+    const hosts = await directory.listHosts();
+    await directory.close();
+    return hosts.map(({ host, code, cell }) => [host, code, cell]);
+  };
+  assert.deepEqual(await listed(), [[bank, 'lakeside', 'west']], 'the name moved with its institution');
+  const paths = [
+    '/.well-known/openid-configuration',
+    '/.well-known/oauth-authorization-server',
+    '/auth/v2/jwks',
+  ];
+  const refused = async () => {
+    for (const path of paths) {
+      assert.equal(await issuerAt(east, path, sentOn), 'institution_elsewhere', path);
+      assert.match(await issuerAt(east, path), /^(https:\/\/bank\.lakeside\.example|keys)$/, path);
+      assert.match(await issuerAt(west, path), /^(https:\/\/bank\.lakeside\.example|keys)$/, path);
+    }
+    await assert.rejects(
+      giveHost(east, 'harbor'),
+      /belongs to the institution "lakeside" of the cell "west"/,
+    );
+    await assert.rejects(giveHost(east, 'lakeside'), { code: 'institution_elsewhere' });
+  };
+  await refused();
+  await between(east, west, (deps) => confirmMove(deps, 'lakeside', 'west'));
+  await refused();
+  await assert.rejects(
+    async () => claims?.provider(numbers.lakeside, { issuer: `https://${bank}`, audience: 'a' }),
+    {
+      message: /is an institution's own issuer/,
+    },
+  );
+
+  await giveHost(west, 'lakeside', null);
+  await east.directory.rows(`alter table directory_hosts disable trigger user`);
+  await east.directory.rows(`update directory_hosts set claimed_at = now() - interval '11 minutes'`);
+  await east.directory.rows(`alter table directory_hosts enable trigger user`);
+  await eventually('the name is free', async () => (await listed()).length === 0);
+  assert.equal(await issuerAt(west), west.service.context.auth.issuer, 'one of the many names of PUBLIC_URL');
+  await giveHost(east, 'harbor');
+  assert.deepEqual(await listed(), [[bank, 'harbor', 'east']]);
+  for (const cell of cells) assert.equal(await issuerAt(cell), `https://${bank}`);
+  const { body } = await send(east.address, 'GET', paths[0] as string, {
+    headers: { host: bank, ...sentOn },
+  });
+  assert.equal(body.issuer, `https://${bank}`, 'the row of the one that is gone is no hindrance');
+});
+
+test('an institution is created under a code of its own over all cells, or not at all', async () => {
+  const create = (cell: TestCell, code: string) => {
+    const settings = { code, name: 'Birch', currency: 'USD', timeZone: 'UTC', enrollment: 'closed' } as const;
+    const rest = { openingDepositMinor: 0n, passwordMinLength: 15, demo: true };
+    return createInstitution(cell.service.context, { settings: { ...settings, ...rest }, origin });
+  };
+  const made = await create(east, 'birch');
+  assert.equal(made.kind, 'created');
+  const [claimed] = await east.directory.rows(
+    `select institution_id, cell from directory_institutions where code = 'birch'`,
+  );
+  assert.deepEqual(claimed, { institution_id: made.institution.institutionId, cell: 'east' });
+  await assert.rejects(create(west, 'birch'), {
+    code: 'invalid_request',
+    message: /The cell "east" has another institution with the code "birch"/,
+  });
+  await west.directory.rows(`insert into directory_institutions values (1500, 'cedar', 'west', now())`);
+  const [both, again] = await Promise.all([create(west, 'cedar'), create(west, 'cedar')]);
+  assert.deepEqual([both, again].map(({ kind }) => kind).toSorted(), ['created', 'exists']);
+  assert.equal(both.institution.institutionId, 1500, 'a claim that was interrupted is taken up');
+  await east.directory.leave();
+  try {
+    await assert.rejects(create(east, 'elm'), { code: 'database_unavailable' });
+  } finally {
+    await east.directory.comeBack();
+  }
+  assert.deepEqual(await east.rows(`select code from institutions where code = 'elm'`), []);
 });

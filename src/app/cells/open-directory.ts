@@ -1,7 +1,11 @@
-import type { NameClaims } from '../../auth/index.ts';
 import { CellDirectory, type CellNames } from '../../cell-directory/index.ts';
 import type { Origin } from '../../events/index.ts';
-import { findCell, findInstitution } from '../../institutions/index.ts';
+import {
+  findCell,
+  findInstitution,
+  type NameClaims,
+  reserveInstitutionId,
+} from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import {
   type Clock,
@@ -51,19 +55,30 @@ export function claimsIn(directory: CellDirectory, database: Database): NameClai
     );
     if (cell === undefined || institution === undefined) return;
     const { code } = institution;
-    const own = { institutions: [{ institutionId, code }], clients: [], providers: [] };
-    await directory.claim(cell.name, { ...own, ...names }).catch((error) => {
-      if (!(error instanceof Problem && error.code === 'database_unavailable')) throw error;
-      throw new Problem(
-        'database_unavailable',
-        'The directory of the cells cannot be reached, so another cell could have this name. Nothing was written.',
-        { cause: error, retryAfterSeconds: 1 },
-      );
-    });
+    const own = { institutions: [{ institutionId, code }], hosts: [], clients: [], providers: [] };
+    await reached(directory.claim(cell.name, { ...own, ...names }));
   };
   return {
+    institution: async (code) => {
+      const cell = await database.directory(findCell);
+      const institutionId = await database.directory(reserveInstitutionId);
+      if (cell === undefined) return institutionId;
+      return reached(directory.claimInstitution(cell.name, { institutionId, code }));
+    },
+    host: (institutionId, host) => claim(institutionId, { hosts: [{ institutionId, host }] }),
     client: (institutionId, clientId) => claim(institutionId, { clients: [{ institutionId, clientId }] }),
     provider: (institutionId, { issuer, audience }) =>
       claim(institutionId, { providers: [{ institutionId, issuer, audience }] }),
   };
+}
+
+async function reached<T>(claim: Promise<T>): Promise<T> {
+  return claim.catch((error) => {
+    if (!(error instanceof Problem && error.code === 'database_unavailable')) throw error;
+    throw new Problem(
+      'database_unavailable',
+      'The directory of the cells cannot be reached, so another cell could have this name. Nothing was written.',
+      { cause: error, retryAfterSeconds: 1 },
+    );
+  });
 }

@@ -39,13 +39,14 @@ export async function otherCellsOf({
     const state = known === undefined ? undefined : served.stateOf(known);
     // One that arrives or leaves is this cell's to refuse.
     if (state === 'here' || state === 'arriving' || state === 'leaving') return 'here';
-    const place = await directory
-      .find(known === undefined ? clue : { kind: 'institution', institutionId: known })
-      .catch((error) => {
-        // A name of a host alone stops no request while the directory is away.
-        if (clue.kind === 'host') return undefined;
-        throw error;
-      });
+    // A host name may have gone to another institution since the one that is known here left.
+    const asked: Clue =
+      known === undefined || clue.kind === 'host' ? clue : { kind: 'institution', institutionId: known };
+    const place = await directory.find(asked).catch((error) => {
+      // A name of a host alone stops no request while the directory is away.
+      if (clue.kind === 'host') return undefined;
+      throw error;
+    });
     if (place === undefined) return undefined;
     if (place.cell === cell.name) {
       // It has let go, and the directory is about to be switched.

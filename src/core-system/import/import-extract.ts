@@ -5,6 +5,7 @@ import {
   type Institution,
   type InstitutionSettings,
   insertInstitution,
+  type NameClaims,
   updateInstitution,
 } from '../../institutions/index.ts';
 import type { Clock, Database, InstitutionId, Session } from '../../storage/index.ts';
@@ -47,6 +48,8 @@ export interface ImportDeps {
   readonly clock: Clock;
   /** The reason why the database keeps demo institutions only; undefined if it keeps any. */
   readonly demoOnly?: string | undefined;
+  /** For a cell with a directory. */
+  readonly claims?: NameClaims | undefined;
 }
 
 interface Progress {
@@ -158,7 +161,10 @@ async function importStaged(
   const report = (step: Progress['step'], done: number, of: number) =>
     options.onProgress?.({ step, done: Math.min(done, of), of });
   const known = await session.directory((db) => findInstitutionByCode(db, code));
-  const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId));
+  // Before the rows are read, since they are staged under the number.
+  const claimed =
+    known === undefined && options.dryRun !== true ? await deps.claims?.institution(code) : undefined;
+  const stageId = await session.directory((db) => insertRun(db, code, known?.institutionId ?? claimed));
   const staging = { session, institutionId: stageId };
   let stage = await readIntoStage(staging, extract, report);
   if (settings === undefined)

@@ -1,6 +1,13 @@
 import { isIssuerOfProvider } from '../../auth/index.ts';
 import { appendAudit, type CommandOrigin, whatChanged } from '../../events/index.ts';
-import { lockInstitution, type Settings, settingsOf, updateInstitution } from '../../institutions/index.ts';
+import {
+  findInstitution,
+  lockInstitution,
+  type NameClaims,
+  type Settings,
+  settingsOf,
+  updateInstitution,
+} from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import {
   type Clock,
@@ -21,12 +28,12 @@ interface Deps {
   readonly database: Database;
   readonly clock: Clock;
   /** With PUBLIC_URL. */
-  readonly auth: { readonly issuer: string };
+  readonly auth: { readonly issuer: string; readonly claims?: NameClaims | undefined };
 }
 
 /**
  * Changes an institution's settings. Every process uses the new ones within a second, and a host name from its next request on. Returns
- * the settings that differ. Problem `invalid_request` for a host name that is taken.
+ * the settings that differ. Problem `invalid_request` for a host name that is taken, here or in another cell.
  */
 export async function changeInstitution(
   { database, clock, auth }: Deps,
@@ -36,6 +43,11 @@ export async function changeInstitution(
   const { host } = settings;
   if (typeof host === 'string' && host === new URL(auth.issuer).hostname)
     throw refusedHost('PUBLIC_URL has this host name, so all institutions are found there.');
+  if (typeof host === 'string' && auth.claims !== undefined) {
+    const standing = await database.directory((db) => findInstitution(db, institutionId));
+    // A name that is given up is free once the cell has published what it has.
+    if (standing?.host !== host) await auth.claims.host(institutionId, host);
+  }
   const changing = database.transaction(institutionId, async (tx) => {
     const standing = settingsOf(await lockInstitution(tx));
     const { before = {}, after = {} } = whatChanged<Settings>(standing, { ...standing, ...settings });

@@ -5,6 +5,7 @@ import {
   type Institution,
   type InstitutionSettings,
   insertInstitution,
+  type NameClaims,
   reserveInstitutionId,
 } from '../../institutions/index.ts';
 import { type Clock, type Database, isUniqueViolation } from '../../storage/index.ts';
@@ -14,19 +15,29 @@ interface Created {
   readonly institution: Institution;
 }
 
+interface Deps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** For a cell with a directory. */
+  readonly claims?: NameClaims | undefined;
+}
+
 /**
  * Creates an institution with its settings and its internal accounts. Members of an institution with open enrollment can register at
- * once; the others come with an import. `exists`: there is one with this code, and nothing was changed.
+ * once; the others come with an import. `exists`: there is one with this code, and nothing was changed. Problem `invalid_request` for a code
+ * that another cell has.
  */
 export async function createInstitution(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { database, clock, claims }: Deps,
   { settings, origin }: { readonly settings: InstitutionSettings; readonly origin: CommandOrigin },
 ): Promise<Created> {
   const { code, currency } = settings;
   const find = () => database.directory((db) => findInstitutionByCode(db, code));
   const known = await find();
   if (known !== undefined) return { kind: 'exists', institution: known };
-  const institutionId = await database.directory(reserveInstitutionId);
+  const institutionId = claims
+    ? await claims.institution(code)
+    : await database.directory(reserveInstitutionId);
   const at = clock();
   try {
     const institution = await database.transaction(institutionId, async (tx) => {

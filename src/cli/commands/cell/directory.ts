@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { readPublication } from '../../../cells/index.ts';
 import { findInstitutionByCode } from '../../../institutions/index.ts';
 import { accepting } from '../../arguments.ts';
@@ -57,31 +57,6 @@ export function list(): Command {
           options,
         );
       }),
-    );
-}
-
-const readHost = accepting(
-  (text) =>
-    /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text) && text.length <= 253,
-  'A host name in lower case without port, like lakeside.example.',
-);
-
-export function host(): Command {
-  return new Command('host')
-    .description('give a host name to an institution in the directory')
-    .argument('<host>', 'like lakeside.example', readHost)
-    .argument('[code]', 'code of the institution, in any cell')
-    .addOption(new Option('--remove', 'take the host name away'))
-    .action(
-      (name: string, code: string | undefined, { remove }: { readonly remove?: true }, command: Command) => {
-        if ((code === undefined) !== (remove === true))
-          command.error('error: give either the code of the institution, or --remove');
-        return withDirectory(async (_context, directory) => {
-          if (code === undefined) await directory.removeHost(name);
-          else await directory.addHost(name, code);
-          say(code === undefined ? `${name} belongs to no institution.` : `${name} belongs to "${code}".`);
-        });
-      },
     );
 }
 

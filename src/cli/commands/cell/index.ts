@@ -5,10 +5,10 @@ import { matching } from '../../arguments.ts';
 import { withCell } from '../../cell-sides.ts';
 import { CommandError, say, withContext } from '../../command.ts';
 import { jsonOption, type OutputOptions, sayOne } from '../../output.ts';
-import { host, list, map, publish, state } from './directory.ts';
+import { list, map, publish, state } from './directory.ts';
 
 export function cellCommands(): Command[] {
-  return [show(), set(), publish(), list(), host(), map(), state()];
+  return [show(), set(), publish(), list(), map(), state()];
 }
 
 function show(): Command {
