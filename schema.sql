@@ -2675,6 +2675,7 @@ create table logout_notices (
   constraint logout_notices_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint logout_notices_attempts CHECK (attempts >= 0 AND attempts <= 100)
 );
+CREATE INDEX logout_notices_by_client ON logout_notices USING btree (institution_id, client_id, due_at);
 CREATE INDEX logout_notices_due ON logout_notices USING btree (institution_id, due_at);
 comment on table logout_notices is 'Sessions that have ended, a row for each app that has yet to hear of it. Written by the transaction that ends the session, deleted when the app has accepted.';
 comment on column logout_notices.attempts is 'Attempts that were begun.';

@@ -59,14 +59,12 @@ export function startLogoutSender(
   };
 
   const beginOf = async (institutionId: InstitutionId) => {
-    const own = [...(lines.get(institutionId) ?? [])];
-    const except = own.filter(([, line]) => line.underWay === mostToClient).map(([clientId]) => clientId);
-    // So few that no app gets too many, whichever apps they are for.
-    const rooms = own.map(([, line]) => mostToClient - line.underWay).filter((room) => room > 0);
-    const most = Math.min(mostToClient, mostAtOnce - underWay.size, ...rooms);
+    const most = mostAtOnce - underWay.size;
     if (most <= 0) return;
+    const own = [...(lines.get(institutionId) ?? [])];
+    const rooms = new Map(own.map(([clientId, line]) => [clientId, mostToClient - line.underWay]));
     const notices = await database.write(institutionId, (db) =>
-      beginAttempts(db, { now: clock(), except, most }),
+      beginAttempts(db, { now: clock(), rooms, mostToClient, most }),
     );
     for (const notice of notices) begin(institutionId, notice, await lineTo(institutionId, notice.clientId));
   };

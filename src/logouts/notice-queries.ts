@@ -25,12 +25,18 @@ export interface Notice {
 const begin = sql(
   'logouts_begin_attempts',
   `with due as (
-     select session_id, client_id from logout_notices
-     where institution_id = $1 and due_at <= $2 and client_id <> all ($3::text[])
-     order by due_at limit $4 for update skip locked)
+     select n.session_id, c.client_id
+     from clients c
+     left join unnest($3::text[], $4::int[]) as line (client_id, room) on line.client_id = c.client_id
+     cross join lateral (
+       select session_id, due_at from logout_notices
+       where institution_id = $1 and client_id = c.client_id and due_at <= $2
+       order by due_at limit coalesce(line.room, $5) for update skip locked) n
+     where c.institution_id = $1
+     order by n.due_at limit $6)
    update logout_notices n
    set attempts = n.attempts + 1,
-       due_at = $2 + make_interval(secs => ($5::float8[])[least(n.attempts + 1, cardinality($5::float8[]))] * (0.9 + random() / 5))
+       due_at = $2 + make_interval(secs => ($7::float8[])[least(n.attempts + 1, cardinality($7::float8[]))] * (0.9 + random() / 5))
    from due, users u, clients c
    where n.institution_id = $1 and n.session_id = due.session_id and n.client_id = due.client_id
      and u.institution_id = $1 and u.user_key = n.user_key
@@ -39,12 +45,24 @@ const begin = sql(
              case when c.active then c.backchannel_logout_uri end as uri`,
 );
 
+interface Beginning {
+  readonly now: Date;
+  /** How many more may begin to each app, if fewer than `mostToClient`. */
+  readonly rooms: ReadonlyMap<string, number>;
+  readonly mostToClient: number;
+  /** To all apps together. */
+  readonly most: number;
+}
+
 /** Begins an attempt of each notice returned. None of them is due again, in any process, before the delay of its attempt. */
 export async function beginAttempts(
   db: Queryable,
-  { now, except, most }: { readonly now: Date; readonly except: readonly string[]; readonly most: number },
+  { now, rooms, mostToClient, most }: Beginning,
 ): Promise<Notice[]> {
-  const values = [db.institutionId, now, except, most, retryDelaysSeconds];
+  const values = [
+    ...[db.institutionId, now, [...rooms.keys()], [...rooms.values()], mostToClient, most],
+    retryDelaysSeconds,
+  ];
   return (await db.query<Notice>(begin, values)).rows;
 }
 

@@ -8,6 +8,7 @@ import { lockClient } from '../../src/auth/clients/client-queries.ts';
 import { createClient, endSessions, setPassword, setStanding } from '../../src/auth/index.ts';
 import { endSession } from '../../src/auth/sessions/session-queries.ts';
 import { ownOrigin } from '../../src/events/index.ts';
+import { beginAttempts } from '../../src/logouts/notice-queries.ts';
 import { type DeliveryMessage, seams } from '../../src/shared/seams.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { commandsOn } from '../support/commands.ts';
@@ -424,6 +425,34 @@ describe('an attempt that fails (section 2.5)', () => {
     await logOut(await signIn('budget'));
     await until(() => received.some(({ path }) => path === 'budget'), 'the token of the other app');
     assert.equal(received.length, 17, 'eight at a time of each process to the silent app');
+    await service.db.superuser('delete from logout_notices');
+  });
+
+  test('begins as many to each app as it has room for, whether or not another app is slow', async () => {
+    const { database } = service.service.context.auth;
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    // Due tomorrow, so that the processes of this test leave them alone.
+    await service.db.superuser(
+      `insert into logout_notices (institution_id, session_id, client_id, user_key, due_at)
+       select g.institution_id, gen_random_uuid(), app, g.user_key, $1::timestamptz - make_interval(secs => number)
+       from (select * from authorization_grants where client_id = 'silent-app' limit 1) g,
+            unnest(array['silent-app', 'wallet-app', 'budget-app']) app, generate_series(1, 20) number
+       where app <> 'budget-app' or number > 18`,
+      [tomorrow],
+    );
+    const begun = async (rooms: readonly [app: App, room: number][], most: number) => {
+      const limits = {
+        ...{ now: tomorrow, mostToClient: 8, most },
+        rooms: new Map(rooms.map(([app, room]) => [idOf(app), room])),
+      };
+      const notices = await database.write(lakeside, (db) => beginAttempts(db, limits));
+      const count = (app: App) => notices.filter(({ clientId }) => clientId === idOf(app)).length;
+      return { silent: count('silent'), wallet: count('wallet'), budget: count('budget') };
+    };
+    assert.deepEqual(await begun([['silent', 1]], 64), { silent: 1, wallet: 8, budget: 2 });
+    assert.deepEqual(await begun([['silent', 0]], 64), { silent: 0, wallet: 8, budget: 0 });
+    const { silent, wallet } = await begun([['wallet', 3]], 9);
+    assert.deepEqual([silent + wallet, wallet <= 3], [9, true]);
     await service.db.superuser('delete from logout_notices');
   });
 
