@@ -705,24 +705,26 @@ describe('a token depends on its provider', () => {
   });
 });
 
-test('the audit records each asserted login and each reason of a refusal, and never the assertion', async () => {
+test('the audit records each asserted login and each reason of a refusal with its provider, and never the assertion', async () => {
   const once = assertion();
   await exchangeAssertion(service, assertionClient, jwtBearer, once);
   await exchangeAssertion(service, assertionClient, jwtBearer, once);
   await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub: 'u-heath-locked' }));
   await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ sub: 'u-nobody' }));
   await exchangeAssertion(service, assertionClient, jwtBearer, assertion({ aud: 'https://other.example' }));
+  await exchangeAssertion(service, assertionClient, jwtBearer, assertion({}, {}, other.privateKey));
   const wanted = [
     'assertion_invalid refused',
-    'assertion_replayed refused u-demo-member',
-    'locked_or_inactive refused u-heath-locked',
-    'unknown_user refused',
-    `${jwtBearer} succeeded u-demo-member`,
+    'assertion_invalid refused of web',
+    'assertion_replayed refused u-demo-member of web',
+    'locked_or_inactive refused u-heath-locked of web',
+    'unknown_user refused of web',
+    `${jwtBearer} succeeded u-demo-member of web`,
   ];
   const deadline = performance.now() + 30_000;
   for (;;) {
     const rows = await service.db.superuser<{ seen: string }>(
-      `select distinct concat_ws(' ', reason, outcome, user_id) as seen from audit_entries
+      `select distinct concat_ws(' ', reason, outcome, user_id, 'of ' || subject) as seen from audit_entries
        where client_id = 'bridge' and action = 'login'`,
     );
     const seen = new Set(rows.map((row) => row.seen));

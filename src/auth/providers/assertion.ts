@@ -49,6 +49,7 @@ export async function acceptAssertion(
   { institutionId }: AuthenticatedClient,
   { format, text }: { readonly format: AssertionFormat; readonly text: string },
 ): Promise<TokenHolder & GrantLimits> {
+  let subject: string | undefined;
   try {
     const now = deps.clock();
     const { issuer, audiences } = format.peek(text);
@@ -56,11 +57,13 @@ export async function acceptAssertion(
     if (provider?.institutionId !== institutionId || provider.kind !== format.kind) {
       throw new InvalidAssertionError('Its issuer is not registered here for its audience.');
     }
+    subject = provider.providerId;
     const assertion = await format.verify(deps, provider, text, now);
     return await holderOf(deps, provider, { assertion, now });
   } catch (error) {
     if (!(error instanceof InvalidAssertionError)) throw error;
-    throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`, error.facts);
+    const facts = { ...error.facts, ...(subject !== undefined && { subject }) };
+    throw new OAuthError('invalid_grant', `The assertion is not accepted. ${error.message}`, facts);
   }
 }
 

@@ -79,7 +79,7 @@ async function issueTo(
       reason: grantType,
       origin: request.origin,
       clientId: client.clientId,
-      userId: holder.use === 'member' ? holder.userId : undefined,
+      ...(holder.use === 'member' && { userId: holder.userId, subject: holder.provider?.providerId }),
     });
   }
   const withRefresh = await withRefreshToken(deps, client, { holder, scopes, keyThumbprint });

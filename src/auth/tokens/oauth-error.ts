@@ -3,6 +3,8 @@ export interface RefusalFacts {
   /** The reason in the audit; by default the error's code. */
   readonly reason?: string;
   readonly userId?: string;
+  /** The provider whose assertion was refused. */
+  readonly subject?: string;
   /** The hash of an unknown username. */
   readonly nameHash?: Uint8Array;
 }
