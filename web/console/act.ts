@@ -26,14 +26,15 @@ interface ActDialogProps<Result> {
 export function ActDialog<Result>({ act, onDone, onClose, children }: ActDialogProps<Result>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState('');
-  const [fault, setFault] = useState<string>();
+  const [wasChecked, setChecked] = useState(false);
   const [failure, setFailure] = useState<string>();
   const [busy, setBusy] = useState(false);
   useEffect(() => dialog.current?.showModal(), []);
+  const isMissing = reason.trim() === '';
+  const fault = wasChecked && isMissing ? 'Write the reason. The audit keeps it.' : undefined;
   const submit = async (event: Event) => {
     event.preventDefault();
-    const isMissing = reason.trim() === '';
-    setFault(isMissing ? 'Write the reason. The audit keeps it.' : undefined);
+    setChecked(true);
     const wrong = act.check?.() ?? (isMissing ? 'reason' : undefined);
     if (wrong !== undefined) {
       document.getElementById(wrong)?.focus();

@@ -16,6 +16,13 @@ export function momentOf(moment: string | null | undefined): string {
   return format.format(new Date(moment));
 }
 
+/** The day of a moment at the institution; its title is the whole moment. */
+export function Day({ at }: { at: string }) {
+  const { timeZone } = session.value?.institution ?? {};
+  const day = new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone });
+  return html`<time datetime=${at} title=${momentOf(at)}>${day}</time>`;
+}
+
 export function Moment({ at }: { at: string | null | undefined }) {
   return at ? html`<time datetime=${at}>${momentOf(at)}</time>` : null;
 }

@@ -50,14 +50,16 @@ function InviteDialog({ onDone, onClose }: { onDone: OnDone; onClose: () => void
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [faults, setFaults] = useState<Readonly<Record<string, string | undefined>>>({});
+  const [wasChecked, setChecked] = useState(false);
+  const found: Readonly<Record<string, string | undefined>> = {
+    name: name.trim() === '' ? 'Write the name that the audit will show.' : undefined,
+    email: /^[^\s@]+@[^\s@]+$/.test(email.trim()) ? undefined : 'Write an e-mail address.',
+    'role-viewer': chosen.length === 0 ? rolesNeeded : undefined,
+  };
+  // Nobody is told of a fault before they have finished, and a fault goes as soon as it is mended.
+  const faults = wasChecked ? found : {};
   const check = () => {
-    const found = {
-      name: name.trim() === '' ? 'Write the name that the audit will show.' : undefined,
-      email: /^[^\s@]+@[^\s@]+$/.test(email.trim()) ? undefined : 'Write an e-mail address.',
-      'role-viewer': chosen.length === 0 ? rolesNeeded : undefined,
-    };
-    setFaults(found);
+    setChecked(true);
     return Object.entries(found).find(([, fault]) => fault !== undefined)?.[0];
   };
   const invite: Act<Invitation> = {
@@ -134,18 +136,18 @@ function RolesDialog({
   onClose: () => void;
 }) {
   const [chosen, setChosen] = useState(operator.roles);
-  const [fault, setFault] = useState<string>();
+  const [wasChecked, setChecked] = useState(false);
+  const fault = chosen.length === 0 ? rolesNeeded : undefined;
   const changeRoles: Act<Operator> = {
     verb: 'Change roles',
     effect: `${operator.name} has these roles from the next request on.`,
     check() {
-      const found = chosen.length === 0 ? rolesNeeded : undefined;
-      setFault(found);
-      return found && 'role-viewer';
+      setChecked(true);
+      return fault && 'role-viewer';
     },
     run: (reason) => change(operator, { roles: chosen }, reason),
   };
   return html`<${ActDialog} act=${changeRoles} onDone=${() => onDone()} onClose=${onClose}>
-    <${RolesField} chosen=${chosen} onChange=${setChosen} fault=${fault} />
+    <${RolesField} chosen=${chosen} onChange=${setChosen} fault=${wasChecked ? fault : undefined} />
   <//>`;
 }

@@ -4,7 +4,7 @@ import { type Column, Table } from '../../common/table.ts';
 import { Badge, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
-import { momentColumn, momentOf } from '../moment.ts';
+import { Day, momentColumn, momentOf } from '../moment.ts';
 import { type Invitation, type Operator, read } from '../operations.ts';
 import { ask, may, session } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
@@ -62,7 +62,10 @@ const columns: readonly Column<Operator>[] = [
     cell: ({ status }) => html`<${Badge} kind=${kinds[status]}>${wordOf(status)}<//>`,
   },
   { title: 'Signs in by', text: ({ source }) => sources[source] ?? wordOf(source) },
-  momentColumn('Since', ({ createdAt }) => createdAt),
+  {
+    ...momentColumn<Operator>('Since', ({ createdAt }) => createdAt),
+    cell: ({ createdAt }) => html`<${Day} at=${createdAt} />`,
+  },
 ];
 
 function withActs(onDone: (made?: Invitation) => void): readonly Column<Operator>[] {

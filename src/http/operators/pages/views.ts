@@ -82,7 +82,7 @@ export function deviceView(
 <p class="lead">${device.acts(name)}</p>
 <ul><li>${device.machine}: <strong>${machine}</strong></li>
 ${address !== null && html`<li>${device.address}: <strong>${address}</strong></li>`}
-<li>${device.started}: ${startedAt.toISOString()}</li></ul>
+<li>${device.started}: <time datetime="${startedAt.toISOString()}">${momentOf(startedAt)}</time></li></ul>
 <form method="post" action="${paths.decideDevice}">
 <input type="hidden" name="request" value="${request}">
 <button name="answer" value="approve">${device.approve}</button>
@@ -191,6 +191,11 @@ function passkeyRow({ passkeyId, name, isSynced, createdAt, lastUsedAt }: OwnPas
 <p><strong id="n-${passkeyId}">${name}</strong><br><span class="note">${isSynced ? words.synced : words.device} · ${words.added(dayOf(createdAt))} · ${used}</span></p>
 <button class="quiet" name="passkey" value="${passkeyId}" aria-describedby="n-${passkeyId}">${words.remove}</button>
 </form></li>`;
+}
+
+function momentOf(at: Date): string {
+  const options = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
+  return `${at.toLocaleString(texts.language, options)} UTC`;
 }
 
 function dayOf(at: Date): string {
