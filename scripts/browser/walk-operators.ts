@@ -102,7 +102,7 @@ async function walkAdministrator(walk: Walk): Promise<void> {
   faults.splice(0);
   await see('invitation-refused');
   await page.goto(`${url}/operations/invitation?institution=${code}`);
-  await see('invitation', 'phone');
+  await see('invitation');
   await accept(page, secret, () => see('enrollment', 'phone'));
   await passkeys(page, { url, faults, see, authenticator });
   await device(page, { url, code, faults, see });
@@ -167,7 +167,7 @@ async function device(
   faults.splice(0);
   await see('device-refused');
   await page.goto(`${url}/operations/device`);
-  await see('device', 'phone');
+  await see('device');
   await page.getByLabel('Code').fill(userCode);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('ada on laptop').waitFor();
@@ -198,7 +198,7 @@ async function manageOperators(
   await page.getByText('Hand this to Ben Baker').waitFor();
   await settled(page);
   await page.getByRole('row', { name: /^Ben Baker/ }).waitFor();
-  await see('invited', 'desktop');
+  await see('invited');
   const secret = await page.locator('code').first().textContent();
 
   const other = await open(walk);
@@ -227,6 +227,8 @@ async function manageOperators(
   await dialog.getByLabel('Reason').fill('Decides from now on');
   await dialog.getByRole('button', { name: 'Change roles' }).click();
   await row.getByText('Teller, Approver').waitFor();
+  await settled(page);
+  await see('list', 'desktop');
   await act('Suspend', 'Suspend', 'Suspended');
   await act('Resume', 'Resume', 'Active');
   await act('End', 'End', 'Ended');

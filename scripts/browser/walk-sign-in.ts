@@ -140,7 +140,7 @@ async function walk(
   await page.getByLabel('Name').fill('Blue phone');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-  await seen('recovery-codes', { inPictures: false });
+  await seen('recovery-codes');
   await page.goto(authorize);
   await signInByPassword(page);
   await page.getByRole('heading', { name: 'Enter your code' }).waitFor();

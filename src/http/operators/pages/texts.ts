@@ -62,10 +62,10 @@ export const texts = {
   },
   device: {
     title: 'Sign in a command line',
-    lead: 'Enter the code that `sharedraft login` shows. Enter no code that somebody else sent you.',
+    lead: 'Enter the code that “sharedraft login” shows. Enter no code that somebody else sent you.',
     code: 'Code',
     submit: 'Continue',
-    unknown: 'The code is wrong, was used before, or has expired. Begin again with `sharedraft login`.',
+    unknown: 'The code is wrong, was used before, or has expired. Begin again with “sharedraft login”.',
     asks: 'Is this your command line?',
     acts: (name: string) => `It acts as ${name} for twelve hours.`,
     machine: 'Machine',
