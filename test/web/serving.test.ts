@@ -46,6 +46,12 @@ describe('the document of the member’s app', () => {
     }
   });
 
+  it('a service over https has no page of components', async () => {
+    await using secure = await startEdge({}, { publicUrl: 'https://bank.example' });
+    assert.equal((await secure.client.get('/console')).status, 200);
+    assert.equal((await secure.client.get('/web/design')).status, 404);
+  });
+
   it('a client id that no client can have gets 404, and no document repeats it', async () => {
     for (const id of hostile) {
       for (const path of [`/app/${id}`, `/app/${id}/manifest.webmanifest`]) {

@@ -27,16 +27,18 @@ const filePage: Page = {
   },
 };
 
-/** The components of the applications, each in its states. */
+/** The components of the applications, each in its states. For those who develop: a service of members is reached by https, and has no such page. */
 const designPage: Page = {
   path: '/web/design',
-  handle: ({ header }) =>
-    applicationDocument({
+  handle: ({ publicUrl, header }) => {
+    if (publicUrl.startsWith('https:')) throw pathNotFound();
+    return applicationDocument({
       isZipped: acceptsGzip(header('accept-encoding')),
       title: 'Components · Sharedraft',
       main: 'web/showcase/main.ts',
       styles: [...designStyles, 'web/showcase/showcase.css'],
-    }),
+    });
+  },
 };
 
 const designStyles = ['web/design/tokens.css', 'web/design/base.css', 'web/design/components.css'];
