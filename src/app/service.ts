@@ -310,7 +310,7 @@ function servicesOf(
   context: AppContext,
   { desk, core, live, screener, standbys, isStopping, linePatienceMillis }: ServiceParts,
 ): Omit<Services, 'at'> {
-  const { auth, clock, businessTime, database, postingKeys } = context;
+  const { auth, clock, businessTime, database, directoryState, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
   const institution = async (institutionId: InstitutionId) => {
     const key = `institution ${institutionId}`;
@@ -381,7 +381,11 @@ function servicesOf(
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
     authorizationServer: authorizationServerMetadata(auth.issuer),
-    publishedKeys: () => auth.keys.published(auth.host?.institutionId),
+    publishedKeys: async () => {
+      const own = await auth.keys.published(auth.host?.institutionId);
+      // At its own host an institution trusts its own cell only.
+      return auth.host === undefined ? directoryState.withKeysOfOthers(own, clock()) : own;
+    },
     identify: (token, admit, proof) => identify(auth, token, admit, proof),
     proofNonce: () => auth.proofNonces.current(),
     registerMember: async (actor, member, origin) => {

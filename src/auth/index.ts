@@ -73,6 +73,7 @@ export {
   insertCellKey,
   selectKeysOfInstitution,
 } from './keys/cell-key-queries.ts';
+export { selectPublicKeys } from './keys/key-queries.ts';
 export { longestTokenSeconds } from './keys/key-states.ts';
 export { opensSigningKeys, openVault, replaceLostHashingKey } from './keys/open-vault.ts';
 export { InvalidPublicKeyError, type PublicJwk } from './keys/public-keys.ts';

@@ -8,6 +8,7 @@ import {
   refuseUnfitLogin,
   type Transaction,
 } from '../storage/index.ts';
+import { type KeyOfOther, type PublishedKey, publishKeys, selectKeysOfOthers } from './key-queries.ts';
 import {
   forgetNames,
   listCrossedNames,
@@ -50,6 +51,12 @@ export interface CellNames {
   readonly providers: readonly PublishedProvider[];
 }
 
+/** All that a cell publishes. */
+export interface Publication extends CellNames {
+  /** By which it signs tokens, now or soon, or signed those that have not expired. */
+  readonly keys: readonly PublishedKey[];
+}
+
 /** The cell as its own settings say. */
 export type OwnCell = Pick<
   DirectoryCell,
@@ -61,6 +68,8 @@ export interface Published {
   readonly changes: number;
   /** A sentence for each thing that this cell and the directory say in two ways. Nothing was changed about it. */
   readonly conflicts: readonly string[];
+  /** The keys of all other cells, as they are published there. */
+  readonly keysOfOthers: readonly KeyOfOther[];
 }
 
 export interface CellDirectoryOptions {
@@ -156,9 +165,9 @@ export class CellDirectory {
    * Brings the directory to what this cell has. It never takes an institution or a name from another cell. Idempotent. With `isTrial` nothing
    * is changed. Throws DirectoryRefusedError for a cell whose settings are not those of the others.
    */
-  publish(own: OwnCell, names: CellNames, { isTrial = false } = {}): Promise<Published> {
+  publish(own: OwnCell, publication: Publication, { isTrial = false } = {}): Promise<Published> {
     const undone = new Error('a trial');
-    let published: Published = { changes: 0, conflicts: [] };
+    let published: Published = { changes: 0, conflicts: [], keysOfOthers: [] };
     return this.#change(async (tx) => {
       const cells = await selectCells(tx);
       if (!cells.some(({ name }) => name === own.name))
@@ -168,10 +177,16 @@ export class CellDirectory {
       requireSameSettings(own, cells);
       const now = this.#clock();
       await updateVersion(tx, own, now);
-      const { changes, conflicts } = await this.#write(tx, own.name, names);
+      const { name: cell } = own;
+      const names = await this.#write(tx, cell, publication);
       const claimedBefore = new Date(now.getTime() - claimMillis);
-      const forgotten = await forgetNames(tx, { cell: own.name, ...names }, claimedBefore);
-      published = { changes: changes + forgotten, conflicts };
+      const forgotten = await forgetNames(tx, { cell, ...publication }, claimedBefore);
+      const keys = await publishKeys(tx, { cell, keys: publication.keys }, now);
+      published = {
+        changes: names.changes + forgotten + keys.changes,
+        conflicts: [...names.conflicts, ...keys.conflicts],
+        keysOfOthers: await selectKeysOfOthers(tx, cell),
+      };
       if (isTrial) throw undone;
       return published;
     }).catch((error) => {
@@ -255,7 +270,7 @@ export class CellDirectory {
     tx: Transaction,
     cell: string,
     { institutions, hosts, clients, providers }: CellNames,
-  ): Promise<Published> {
+  ): Promise<Pick<Published, 'changes' | 'conflicts'>> {
     const now = this.#clock();
     const parts = [
       await publishInstitutions(tx, cell, institutions, now),

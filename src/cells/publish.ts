@@ -1,8 +1,8 @@
-import { selectAllClientIds, selectAllIssuers, type Vault } from '../auth/index.ts';
-import type { CellNames, OwnCell } from '../cell-directory/index.ts';
+import { selectAllClientIds, selectAllIssuers, selectPublicKeys, type Vault } from '../auth/index.ts';
+import type { CellNames, OwnCell, Publication } from '../cell-directory/index.ts';
 import { findCell, listAllInstitutions } from '../institutions/index.ts';
 import { programVersion } from '../shared/process/program-version.ts';
-import { type Directory, newestMigration } from '../storage/index.ts';
+import { type Clock, type Directory, newestMigration } from '../storage/index.ts';
 
 /** The settings of the service that the cells of one directory have in common. */
 interface CommonSettings {
@@ -42,10 +42,15 @@ async function listNames(db: Directory): Promise<CellNames> {
 /** All that a cell publishes, and the settings that it has in common with the others. Undefined for a database that is no cell. */
 export async function readPublication(
   db: Directory,
-  settings: CommonSettings,
-): Promise<{ readonly own: OwnCell; readonly names: CellNames } | undefined> {
-  const [cell, names, common] = await Promise.all([findCell(db), listNames(db), describeSettings(settings)]);
+  { clock, ...settings }: CommonSettings & { readonly clock: Clock },
+): Promise<{ readonly own: OwnCell; readonly publication: Publication } | undefined> {
+  const [cell, names, keys, common] = await Promise.all([
+    findCell(db),
+    listNames(db),
+    selectPublicKeys(db, clock()),
+    describeSettings(settings),
+  ]);
   if (cell === undefined) return undefined;
   const { name, firstNumber, lastNumber } = cell;
-  return { own: { ...common, name, firstNumber, lastNumber }, names };
+  return { own: { ...common, name, firstNumber, lastNumber }, publication: { ...names, keys } };
 }

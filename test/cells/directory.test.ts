@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import {
   CellDirectory,
-  type CellNames,
   DirectoryRefusedError,
   type OwnCell,
+  type Publication,
 } from '../../src/cell-directory/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
 import { type InstitutionId, systemClock } from '../../src/storage/index.ts';
@@ -36,9 +36,10 @@ const cell = (name: string, firstNumber: number, change: Partial<OwnCell> = {}):
   ...change,
 });
 const [lakeside, harbor, meadow] = [1, 1001, 2] as [InstitutionId, InstitutionId, InstitutionId];
-const namesOf = (institutionId: InstitutionId, code: string, clientIds: string[] = []): CellNames => ({
+const namesOf = (institutionId: InstitutionId, code: string, clientIds: string[] = []): Publication => ({
   institutions: [{ institutionId, code }],
   hosts: [],
+  keys: [],
   clients: clientIds.map((clientId) => ({ institutionId, clientId })),
   providers: [{ institutionId, issuer: `https://${code}.example`, audience: 'bank' }],
 });
@@ -52,9 +53,9 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
 
 test('a cell publishes its names once, and its repeated publications change nothing', async () => {
   const published = await east.publish(cell('east', 1), namesOf(lakeside, 'lakeside', ['app', 'core']));
-  assert.deepEqual(published, { changes: 4, conflicts: [] });
+  assert.deepEqual(published, { changes: 4, conflicts: [], keysOfOthers: [] });
   const again = await east.publish(cell('east', 1), namesOf(lakeside, 'lakeside', ['app', 'core']));
-  assert.deepEqual(again, { changes: 0, conflicts: [] });
+  assert.deepEqual(again, { changes: 0, conflicts: [], keysOfOthers: [] });
   for (const clue of [
     { kind: 'client', clientId: 'app' },
     { kind: 'issuer', issuer: 'https://lakeside.example' },
@@ -91,7 +92,7 @@ test('a client, an issuer and a host of another cell are refused, and nothing is
   assert.equal((await west.find({ kind: 'client', clientId: 'app' }))?.cell, 'east');
 });
 
-const withHost = (names: CellNames, host: string): CellNames => ({
+const withHost = (names: Publication, host: string): Publication => ({
   ...names,
   hosts: names.institutions.map(({ institutionId }) => ({ institutionId, host })),
 });
@@ -149,6 +150,54 @@ test('the code of a new institution is claimed once, and a claim that was interr
     ),
   );
   assert.equal(new Set(both).size, 1, 'two commands at the same time get one number');
+});
+
+const keyOf = (kid: string, more: object = {}) => ({
+  kid,
+  publicJwk: { kid, kty: 'EC', crv: 'P-256', x: 'x', y: 'y', alg: 'ES256', use: 'sig', ...more },
+});
+
+test('a cell learns the public keys of the others, until their cell has them no more or is lost', async () => {
+  const names = namesOf(lakeside, 'lakeside', ['app', 'core']);
+  const publish = (...kids: string[]) =>
+    east.publish(cell('east', 1), { ...names, keys: kids.map((kid) => keyOf(kid)) });
+  const seen = async () => {
+    const { keysOfOthers } = await west.publish(cell('west', 1001), namesOf(harbor, 'harbor'));
+    return keysOfOthers.map(({ kid }) => kid);
+  };
+  assert.equal((await publish('first', 'next')).changes, 2);
+  assert.equal((await publish('first', 'next')).changes, 0);
+  assert.deepEqual(await seen(), ['first', 'next']);
+  assert.deepEqual((await publish('first', 'next')).keysOfOthers, [], 'its own are none of them');
+  await publish('first');
+  assert.deepEqual(await seen(), ['first', 'next'], 'another process has just made the key');
+  const age = (table: string, change: string) =>
+    rows(
+      `alter table ${table} disable trigger user; update ${table} set ${change}; alter table ${table} enable trigger user`,
+    );
+  await age('directory_keys', `published_at = now() - interval '2 minutes'`);
+  await publish('first');
+  assert.deepEqual(await seen(), ['first']);
+  const until = async () =>
+    (
+      await rows<{ days: number }>(
+        `select round(extract(epoch from listed_until - now()) / 86400)::integer as days from directory_keys`,
+      )
+    )[0]?.days;
+  await age('directory_keys', `listed_until = now() + interval '47 hours'`);
+  await publish('first');
+  assert.equal(await until(), 3, 'a cell that lives renews its keys');
+});
+
+test('a cell cannot replace a key of another one, nor publish a private key', async () => {
+  const publish = (key: ReturnType<typeof keyOf>) =>
+    west.publish(cell('west', 1001), { ...namesOf(harbor, 'harbor'), keys: [key] });
+  const { conflicts } = await publish(keyOf('first', { x: 'another' }));
+  assert.match(conflicts.join(), /another key first than this cell, as one of the cell "east"/);
+  const [kept] = await rows(`select cell, public_jwk ->> 'x' as x from directory_keys where kid = 'first'`);
+  assert.deepEqual(kept, { cell: 'east', x: 'x' });
+  for (const wrong of [{ d: 'secret' }, { kid: 'other' }, { alg: 'HS256' }, { kty: 'oct' }])
+    await assert.rejects(publish(keyOf('third', wrong)), /directory_keys_public/);
 });
 
 test('one operator gets a client id that two claim at the same time', async () => {

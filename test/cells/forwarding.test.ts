@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createClient } from '../../src/auth/index.ts';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { publishAtStart } from '../../src/app/cells/publishing.ts';
+import { createClient, logOut, signJwt } from '../../src/auth/index.ts';
 import { confirmMove, moveInstitution } from '../../src/cells/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { changeInstitution, createInstitution } from '../../src/operators/index.ts';
@@ -200,6 +202,81 @@ test('a directory that is away stops no cell from serving its own institutions',
   await eventually('requests are sent on again', async () => (await accounts(east, lakeside)).status === 200);
 });
 
+/** The cells compare themselves with the directory at once, in place of every ten seconds. */
+const publishNow = async () => {
+  for (const { service } of [west, east, west]) await publishAtStart(service.context, () => {});
+};
+const keysAt = async ({ address }: TestCell, headers = {}) => {
+  const { body } = await send(address, 'GET', '/auth/v2/jwks', { headers });
+  return body as { readonly keys: { readonly kid: string }[] };
+};
+const kidOf = async ({ service }: TestCell) => (await service.context.auth.keys.signer()).kid;
+
+test('the keys of PUBLIC_URL are those of all cells, so a resource server verifies a token of any of them', async () => {
+  const [ofEast, ofWest] = [await kidOf(east), await kidOf(west)];
+  await eventually('the cells know the keys of each other', async () => {
+    await publishNow();
+    const known = await Promise.all(cells.map((cell) => keysAt(cell)));
+    return known.every(({ keys }) => [ofEast, ofWest].every((kid) => keys.some((key) => key.kid === kid)));
+  });
+  const fresh = (await login(west, { ...password, ...lakesideApp })).body.access_token;
+  const { issuer } = west.service.context.auth;
+  for (const cell of cells) {
+    const keys = createLocalJWKSet(await keysAt(cell));
+    const signers = [lakeside, harbor, fresh].map((token) =>
+      jwtVerify(token, keys, { issuer, audience: issuer }).then(({ protectedHeader: { kid } }) => kid),
+    );
+    assert.deepEqual(
+      await Promise.all(signers),
+      [ofEast, ofEast, ofWest],
+      'of before the move, and behind it',
+    );
+  }
+  const atHost = (await keysAt(west, { host: bank })).keys.map(({ kid }) => kid);
+  assert.deepEqual(
+    atHost.toSorted(),
+    [ofEast, ofWest].toSorted(),
+    'of the cell, and of the one that it came from',
+  );
+});
+
+test('a cell accepts no token that another one signed, unless its institution came from there', async () => {
+  const { auth } = west.service.context;
+  const { auth: ofEast } = east.service.context;
+  const subject = { clientId: 'x', use: 'client', clientEpoch: 0, scopes: [] } as const;
+  const forge = (from: typeof auth, institutionId: number) =>
+    from.tokens.issue({ ...subject, institutionId: institutionId as InstitutionId }, 60);
+  const verify = async (to: typeof auth, token: Promise<string>) => to.tokens.verify(await token);
+  await assert.rejects(
+    verify(ofEast, forge(auth, 2)),
+    { code: 'invalid_token' },
+    'of an institution that stayed',
+  );
+  await assert.rejects(verify(ofEast, forge(auth, 1)), { code: 'invalid_token' }, 'of one that left');
+  await assert.rejects(
+    verify(auth, forge(ofEast, 1500)),
+    { code: 'invalid_token' },
+    'of one that never was there',
+  );
+  assert.equal((await verify(auth, forge(ofEast, 1))).institutionId, 1, 'a token of before the move');
+});
+
+test('a key that its cell deletes leaves the keys of every cell', async () => {
+  const before = await kidOf(west);
+  await west.service.context.auth.keys.rotate('compromised', origin);
+  const now = await kidOf(west);
+  await eventually('the deleted key is gone, and the new one is known', async () => {
+    await east.directory.rows(`update directory_keys set published_at = now() - interval '2 minutes'`);
+    await publishNow();
+    const kids = (await keysAt(east)).keys.map(({ kid }) => kid);
+    return !kids.includes(before) && kids.includes(now);
+  });
+  const { directoryState, clock, auth } = east.service.context;
+  const lost = new Date(clock().getTime() + 4 * 24 * 60 * 60_000);
+  assert.deepEqual(directoryState.withKeysOfOthers([], lost), [], 'nor does the key of a lost cell stay');
+  assert.ok((await auth.keys.published()).every((jwk) => (jwk as { kid: string }).kid !== before));
+});
+
 test('a host name is the issuer of its institution at the cell that serves it, and at no other', async () => {
   const { claims } = west.service.context;
   const listed = async () => {
@@ -278,4 +355,35 @@ test('an institution is created under a code of its own over all cells, or not a
     await east.directory.comeBack();
   }
   assert.deepEqual(await east.rows(`select code from institutions where code = 'elm'`), []);
+});
+
+test('an ID token that another cell signed ends no session of an institution that never was there', async () => {
+  const { auth } = west.service.context;
+  const { institutionId } = (
+    await west.rows<{ institutionId: InstitutionId }>(
+      `select institution_id as "institutionId" from institutions where code = 'cedar'`,
+    )
+  )[0] as { institutionId: InstitutionId };
+  const clientId = 'cedar-app';
+  await createClient(
+    auth,
+    { institutionId, clientId, name: 'Cedar', scopes: ['account:read'], grants: ['client_credentials'] },
+    origin,
+  );
+  const hintOf = ({ service }: TestCell) =>
+    signJwt(service.context.auth.keys, {
+      typ: 'JWT',
+      claims: { iss: auth.issuer, sub: 'a-member', aud: clientId, iat: 0, exp: 1 },
+    });
+  const browser = {
+    secret: undefined,
+    sessionSecret: () => undefined,
+    userAgent: undefined,
+    origin: ownOrigin(),
+  };
+  const leave = async (cell: TestCell) =>
+    (await logOut(auth, { values: { id_token_hint: await hintOf(cell) }, repeated: [] } as never, browser))
+      .kind;
+  assert.equal(await leave(west), 'left');
+  assert.equal(await leave(east), 'ask');
 });

@@ -41,6 +41,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   directory_hosts: { owner: 'cell-directory' },
   directory_clients: { owner: 'cell-directory' },
   directory_providers: { owner: 'cell-directory' },
+  directory_keys: { owner: 'cell-directory' },
   directory_entries: { owner: 'cell-directory' },
   directory_changes: { owner: 'cell-directory' },
   directory_changes_kept: { owner: 'cell-directory' },

@@ -1,4 +1,9 @@
-import { CellDirectory, type CellNames } from '../../cell-directory/index.ts';
+import {
+  CellDirectory,
+  type CellNames,
+  type KeyOfOther,
+  type PublishedKey,
+} from '../../cell-directory/index.ts';
 import type { Origin } from '../../events/index.ts';
 import {
   findCell,
@@ -22,8 +27,17 @@ export class DirectoryState {
   conflicts: readonly string[] = [];
   /** The institutions of this cell by the issuers of their providers. */
   issuers: ReadonlyMap<string, InstitutionId> = new Map();
+  /** The keys of the other cells. Nothing here is verified with them. */
+  keysOfOthers: readonly KeyOfOther[] = [];
   /** False: the directory could not be reached, or refused this cell. */
   isReached = true;
+
+  /** The keys of the issuer that the cells have in common: this cell's own, which come first, and those of the others. */
+  withKeysOfOthers(own: readonly PublishedKey['publicJwk'][], now: Date): object[] {
+    const kids = new Set(own.map((jwk) => (jwk as { readonly kid?: string }).kid));
+    const others = this.keysOfOthers.filter(({ kid, listedUntil }) => listedUntil > now && !kids.has(kid));
+    return [...own, ...others.map(({ publicJwk }) => publicJwk)];
+  }
 }
 
 interface DirectoryDeps {

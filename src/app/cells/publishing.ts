@@ -37,20 +37,22 @@ async function publishOnce(context: PublishDeps, log: Log): Promise<void> {
   const { database, directory, directoryState: state, auth } = context;
   if (directory === undefined) return;
   try {
-    const { issuer: publicUrl, vault } = auth;
-    const publication = await database.directory((db) => readPublication(db, { publicUrl, vault }));
-    if (publication === undefined)
+    const { issuer: publicUrl, vault, clock } = auth;
+    const cell = await database.directory((db) => readPublication(db, { publicUrl, vault, clock }));
+    if (cell === undefined)
       throw new DirectoryRefusedError(
         'DIRECTORY_DATABASE_URL is set, and this database is no cell yet. Run "sharedraft cell set" first.',
       );
-    const { providers } = publication.names;
+    const { own, publication } = cell;
+    const { providers } = publication;
     state.issuers = new Map(providers.map(({ issuer, institutionId }) => [issuer, institutionId]));
-    const { changes, conflicts } = await directory.publish(publication.own, publication.names);
+    const { changes, conflicts, keysOfOthers } = await directory.publish(own, publication);
     if (changes > 0) log('directory_published', { changes });
     // A move between two looks is no conflict.
     for (const conflict of conflicts)
       if (state.conflicts.includes(conflict)) log('directory_conflict', { error: new Error(conflict) });
     state.conflicts = conflicts;
+    state.keysOfOthers = keysOfOthers;
     state.isReached = true;
   } catch (error) {
     state.isReached = false;

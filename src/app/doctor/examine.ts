@@ -245,28 +245,27 @@ async function* examineDirectory(
   try {
     const current = await keyEncryptionKey(config, secrets);
     const vault = await openVault(database, { current, other: secrets.otherKey }, { mayWrite: false });
-    const publication = await database.directory(async (db) => {
+    const cell = await database.directory(async (db) => {
       directory = await openDirectory(config, { db, clock, origin: ownOrigin() });
-      return readPublication(db, { publicUrl: config.publicUrl, vault });
+      return readPublication(db, { publicUrl: config.publicUrl, vault, clock });
     });
-    if (directory === undefined || publication === undefined) {
+    if (directory === undefined || cell === undefined) {
       yield problem(check, 'This database is no cell.', 'Run "sharedraft cell set": docs/cells.md.');
       return;
     }
+    const { own, publication } = cell;
     await directory.requireFitLogin();
-    const { changes, conflicts } = await directory.publish(publication.own, publication.names, {
-      isTrial: true,
-    });
+    const { changes, conflicts } = await directory.publish(own, publication, { isTrial: true });
     for (const conflict of conflicts)
       yield problem(check, conflict, 'See "When the directory is wrong" in docs/cells.md.');
     if (changes > 0)
-      yield warning(check, `${changes} names are not published.`, 'Run "sharedraft cell publish".');
+      yield warning(check, `${changes} names or keys are not published.`, 'Run "sharedraft cell publish".');
     if (changes + conflicts.length === 0) yield ok(check, 'It has what this cell has.');
     for (const { name, program } of await directory.listCells())
-      if (program !== publication.own.program)
+      if (program !== own.program)
         yield warning(
           check,
-          `The cell "${name}" has version ${program}, and this is ${publication.own.program}.`,
+          `The cell "${name}" has version ${program}, and this is ${own.program}.`,
           'No institution moves between them. Bring both to the same version.',
         );
   } catch (error) {

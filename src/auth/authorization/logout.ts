@@ -24,7 +24,10 @@ export async function logOut(deps: AuthDeps, { values }: Parameters, browser: Br
   const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined);
   const hint = text('id_token_hint');
   const known = hint === undefined ? undefined : await readIdTokenHint(deps, hint);
-  const institutionId = known && (await deps.clientDirectory.institutionOf(known.clientId));
+  const institutionOfHint = known && (await deps.clientDirectory.institutionOf(known.clientId));
+  // A key of another cell speaks for the institutions that came from there only.
+  const isItsKey = institutionOfHint && deps.keys.signsFor(known.kid, institutionOfHint);
+  const institutionId = isItsKey ? institutionOfHint : undefined;
   const namedClient = text('client_id');
   if (!known || !institutionId || (namedClient !== undefined && namedClient !== known.clientId)) {
     return { kind: 'ask' };

@@ -1,5 +1,5 @@
 import { type Directory, sql } from '../../storage/index.ts';
-import type { KeyTimes } from './key-states.ts';
+import { type KeyTimes, keyStates } from './key-states.ts';
 
 /** Signing keys belong to the global directory, not to an institution. */
 export interface SigningKeyRow extends KeyTimes {
@@ -19,6 +19,15 @@ const all = sql(
 /** The oldest first. */
 export async function selectSigningKeys(db: Directory): Promise<SigningKeyRow[]> {
   return (await db.query<SigningKeyRow>(all)).rows;
+}
+
+/** The public parts of this cell's keys that have not expired: others verify its tokens with them. */
+export async function selectPublicKeys(
+  db: Directory,
+  now: Date,
+): Promise<Pick<SigningKeyRow, 'kid' | 'publicJwk'>[]> {
+  const states = [...keyStates(await selectSigningKeys(db), now)];
+  return states.flatMap(([{ kid, publicJwk }, state]) => (state === 'expired' ? [] : [{ kid, publicJwk }]));
 }
 
 const newKey = sql(

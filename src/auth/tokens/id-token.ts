@@ -57,20 +57,21 @@ export function acrOf(methods: readonly string[]): Acr | undefined {
 export async function readIdTokenHint(
   { keys, issuer }: AuthDeps,
   text: string,
-): Promise<{ readonly userId: string; readonly clientId: string } | undefined> {
+): Promise<{ readonly userId: string; readonly clientId: string; readonly kid: string } | undefined> {
   const findKey = async ({ kid = '' }) => {
     const key = await keys.find(kid);
     if (key === undefined) throw new errors.JWKSNoMatchingKey();
     return key;
   };
   try {
-    const { payload } = await jwtVerify(text, findKey, {
+    const { payload, protectedHeader } = await jwtVerify(text, findKey, {
       ...{ algorithms: ['ES256'], typ, issuer, requiredClaims: ['sub', 'aud'] },
       // Any moment within its life.
       currentDate: new Date(0),
     });
     const { sub, aud } = payload;
-    return sub !== undefined && typeof aud === 'string' ? { userId: sub, clientId: aud } : undefined;
+    const { kid = '' } = protectedHeader;
+    return sub !== undefined && typeof aud === 'string' ? { userId: sub, clientId: aud, kid } : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;

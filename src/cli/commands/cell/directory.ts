@@ -14,11 +14,11 @@ export function publish(): Command {
     .option('--take <code>', 'and name this cell for an institution that it serves')
     .action(({ take }: { readonly take?: string }) =>
       withDirectory(async ({ database, auth }, directory) => {
-        const settings = { publicUrl: auth.issuer, vault: auth.vault };
-        const publication = await database.directory((db) => readPublication(db, settings));
-        if (publication === undefined)
+        const settings = { publicUrl: auth.issuer, vault: auth.vault, clock: auth.clock };
+        const cell = await database.directory((db) => readPublication(db, settings));
+        if (cell === undefined)
           throw new CommandError('This database is no cell. "sharedraft cell set" makes it one.');
-        const { own, names } = publication;
+        const { own, publication } = cell;
         if (take !== undefined) {
           const institution = await database.directory((db) => findInstitutionByCode(db, take));
           if (institution?.served !== 'here')
@@ -27,7 +27,7 @@ export function publish(): Command {
           const place = await directory.find({ kind: 'institution', institutionId });
           await directory.place(institution, { from: place?.cell ?? own.name, to: own.name });
         }
-        const { changes, conflicts } = await directory.publish(own, names);
+        const { changes, conflicts } = await directory.publish(own, publication);
         say(changes === 0 ? 'The directory has what this cell has.' : `Published ${changes} changes.`);
         if (conflicts.length > 0) throw new CommandError(conflicts.join('\n'));
       }),

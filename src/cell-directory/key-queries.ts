@@ -1,0 +1,72 @@
+import { type Directory, sql } from '../storage/index.ts';
+
+/* The public keys by which cells sign tokens. A cell verifies no token with another one's (ADR 72). */
+
+export interface PublishedKey {
+  readonly kid: string;
+  /** The public members only: the directory refuses others. */
+  readonly publicJwk: object;
+}
+
+/** A key of another cell. It is published no longer than that: its cell may be lost. */
+export interface KeyOfOther extends PublishedKey {
+  readonly listedUntil: Date;
+}
+
+const dayMillis = 24 * 60 * 60_000;
+/** Longer than any token, and renewed once a day: each renewal is an entry of the audit. */
+const listedMillis = 3 * dayMillis;
+const renewedMillis = 2 * dayMillis;
+/** Another process of the cell may have made a key that this one has not read. */
+const freshMillis = 60_000;
+
+const given = 'unnest($1::text[], $2::jsonb[]) as given (kid, public_jwk)';
+const insertKeys = sql(
+  'directory_insert_keys',
+  `insert into directory_keys (kid, cell, public_jwk, published_at, listed_until)
+   select given.kid, $3, given.public_jwk, $4, $5 from ${given} order by 1 on conflict do nothing`,
+);
+const deleteKeys = sql(
+  'directory_delete_keys',
+  `delete from directory_keys where cell = $1 and kid <> all ($2::text[]) and published_at < $3`,
+);
+const renewKeys = sql(
+  'directory_renew_keys',
+  'update directory_keys set listed_until = $3 where cell = $1 and kid = any ($2::text[]) and listed_until < $4',
+);
+const strangeKeys = sql(
+  'directory_strange_keys',
+  `select given.kid, k.cell from ${given}
+   join directory_keys k on k.kid = given.kid and (k.cell <> $3 or k.public_jwk <> given.public_jwk) order by 1`,
+);
+
+/** Brings the cell's keys in the directory to those that it has now. */
+export async function publishKeys(
+  db: Directory,
+  { cell, keys }: { readonly cell: string; readonly keys: readonly PublishedKey[] },
+  at: Date,
+): Promise<{ readonly changes: number; readonly conflicts: readonly string[] }> {
+  const later = (millis: number) => new Date(at.getTime() + millis);
+  const kids = keys.map(({ kid }) => kid);
+  const values = [kids, keys.map(({ publicJwk }) => JSON.stringify(publicJwk)), cell];
+  const { rowCount: added } = await db.query(insertKeys, [...values, at, later(listedMillis)]);
+  const { rowCount: removed } = await db.query(deleteKeys, [cell, kids, later(-freshMillis)]);
+  await db.query(renewKeys, [cell, kids, later(listedMillis), later(renewedMillis)]);
+  const { rows } = await db.query<{ kid: string; cell: string }>(strangeKeys, values);
+  return {
+    changes: added + removed,
+    conflicts: rows.map(
+      ({ kid, cell: of }) =>
+        `The directory has another key ${kid} than this cell, as one of the cell "${of}".`,
+    ),
+  };
+}
+
+const keysOfOthers = sql(
+  'directory_keys_of_others',
+  'select kid, public_jwk, listed_until from directory_keys where cell <> $1 order by kid',
+);
+
+export async function selectKeysOfOthers(db: Directory, cell: string): Promise<KeyOfOther[]> {
+  return (await db.query<KeyOfOther>(keysOfOthers, [cell])).rows;
+}
