@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import {
-  appendEvents,
-  beginEpoch,
-  makeEventPartitions,
-  markEventNumbers,
-  ownOrigin,
-} from '../../src/events/index.ts';
+import { appendEvents, beginEpoch, markEventNumbers, ownOrigin } from '../../src/events/index.ts';
 import { type FeedEvent, findEvent, readEvents } from '../../src/feed/index.ts';
 import {
   type ArchiveStep,
@@ -21,21 +15,21 @@ import {
   EventsNeededError,
   openArchiveDatabase,
 } from '../../src/operators/index.ts';
-import { reconcile, reconcileChanges, recordRun } from '../../src/reconciliation/index.ts';
+import { reconcile, reconcileChanges } from '../../src/reconciliation/index.ts';
 import type { Database, InstitutionId } from '../../src/storage/index.ts';
 import { changeWebhook, createWebhook, replayWebhook } from '../../src/webhooks/index.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually } from '../support/desk.ts';
+import { fillPartition, ownerOf, reconcileAll, untilRead } from '../support/event-archive.ts';
 import { commandOf } from '../support/operator.ts';
-import { asSuperuser } from '../support/postgres.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* The oldest partition of events becomes a file, and is dropped. An owner does that who is bound by row-level security, as in production. */
 
-const owner = `archive_owner_${randomUUID().slice(0, 8)}`;
 const clock = () => new Date();
 let service: TestService;
+let owner: Awaited<ReturnType<typeof ownerOf>>;
 let archive: Database;
 let folder: string;
 let member: DemoCaller;
@@ -43,22 +37,8 @@ let institutionId: InstitutionId;
 
 before(async () => {
   service = await startTestService();
-  await service.db.superuser(`create role ${owner} login;
-    do $$
-    declare
-      each record;
-    begin
-      execute format('grant create, connect on database %I to ${owner}; alter schema public owner to ${owner}', current_database());
-      for each in select c.oid::regclass as name, c.relkind from pg_class c
-                  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') loop
-        execute format('alter table %s owner to ${owner}', each.name);
-      end loop;
-      for each in select p.oid::regprocedure as name from pg_proc p where p.pronamespace = 'public'::regnamespace loop
-        execute format('alter function %s owner to ${owner}', each.name);
-      end loop;
-    end
-    $$`);
-  archive = openArchiveDatabase({ ...service.db.owner, user: owner });
+  owner = await ownerOf(service);
+  archive = openArchiveDatabase(owner.connection);
   folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-archive-'));
   member = await memberOf(service, 'demo.member', 'demo-member-password');
   await using desk = await deskOf(service);
@@ -66,9 +46,8 @@ before(async () => {
 });
 after(async () => {
   await archive.close();
-  const { owner: connection } = service.db;
   await service.close();
-  await asSuperuser({ ...connection, database: 'postgres' }, (client) => client.query(`drop role ${owner}`));
+  await owner.drop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -95,45 +74,6 @@ async function readAll(): Promise<FeedEvent[]> {
     events.push(...items);
     position = next;
   }
-}
-
-/** Every institution with its full reconcile, which finds nothing. */
-async function reconcileAll(): Promise<void> {
-  for (const { id } of await service.db.superuser<{ id: InstitutionId }>(
-    'select institution_id as id from institutions',
-  )) {
-    const startedAt = clock();
-    const findings: object[] = [];
-    const checkpoint = await reconcile(database(), id, { onFinding: (finding) => findings.push(finding) });
-    assert.deepEqual(findings, []);
-    const run = { startedAt, finishedAt: clock(), findings: 0, isFull: true, checkpoint };
-    await recordRun(database(), id, run);
-  }
-}
-
-/** The next events have keys behind the end of the newest partition of those that exist. */
-async function fillPartition(): Promise<void> {
-  await service.db.superuser(
-    `select setval('outbox_event_key_seq', (select min(end_key) from event_partitions where end_key >
-       (select max(event_key) from outbox where institution_id = $1)) + 1)`,
-    [institutionId],
-  );
-  await database().directory(makeEventPartitions);
-}
-
-/** Other databases of the cluster hold the feed back, and alerts follow it. */
-async function untilRead(): Promise<void> {
-  await eventually(
-    () =>
-      service.db.superuser<{ behind: boolean }>(
-        `select coalesce((p.epoch, p.xid, p.event_key) < (o.epoch, o.xid, o.event_key), true) as behind
-         from institutions i
-         cross join lateral (select * from outbox o where o.institution_id = i.institution_id
-                             order by o.epoch desc, o.xid desc, o.event_key desc limit 1) o
-         left join alert_positions p on p.institution_id = i.institution_id`,
-      ),
-    (rows) => rows.every(({ behind }) => !behind),
-  );
 }
 
 const needsOf = (archiving: Promise<unknown>) =>
@@ -178,20 +118,20 @@ test('a partition that still takes events, or has a young one, stays', async () 
      values ($1, 'member.activation_requested', 1, now(), '\\x00', now() + interval '1 hour')`,
     [institutionId],
   );
-  await untilRead();
+  await untilRead(service);
   assert.equal(await archiveNow(), undefined);
-  await fillPartition();
+  await fillPartition(service, institutionId);
   await pay('fourth');
   assert.equal(await archiveNow(undefined, 1), undefined);
 });
 
 test('a reader that is behind keeps the events, and the refusal names each', async () => {
-  await untilRead();
+  await untilRead(service);
   assert.deepEqual(await needsOf(archiveNow()), ['reconcile', 'secret', 'webhook']);
   await service.db.superuser(
     'update outbox set secret = null, secret_expires_at = null where secret is not null',
   );
-  await reconcileAll();
+  await reconcileAll(service);
   assert.deepEqual(await needsOf(archiveNow()), ['webhook']);
   before1 = await readAll();
   const last = before1.at(-1);
@@ -267,7 +207,7 @@ test('an archive that is killed after any step goes on, and the feed begins behi
   await killed('written');
   await writeFile(path.join(folder, (await readdir(folder))[0] ?? ''), 'a file that was cut');
   await killed('recorded');
-  await reconcileAll();
+  await reconcileAll(service);
   await old.query('commit');
   await old.end();
   // An event that came after the file was written.
@@ -349,7 +289,7 @@ test('a partition is dropped once no transaction from before its closing runs', 
 });
 
 test('the books, the audit and webhooks know of the archive', async () => {
-  await reconcileAll();
+  await reconcileAll(service);
   await pay('fifth');
   const [run] = await service.db.superuser<{ at: Date; epoch: bigint; xid: string }>(
     `select checkpoint_at as at, checkpoint_epoch as epoch, checkpoint_xid::text as xid from reconcile_runs where institution_id = $1`,
@@ -452,7 +392,6 @@ test('the service can neither close nor drop a partition', async () => {
 });
 
 test('the command needs the login of the owner, and says that no events are old enough', async () => {
-  const { host, database: name } = service.db.owner;
   const command = async (migrationUrl: string) => {
     const child = spawn(process.execPath, ['src/main.ts', 'events', 'archive', '--to', folder, '--yes'], {
       env: {
@@ -466,8 +405,7 @@ test('the command needs the login of the owner, and says that no events are old 
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return stdout + stderr;
   };
-  const url = `postgresql://${owner}@localhost/${name}?host=${encodeURIComponent(host)}`;
-  const [byOwner, byService] = await Promise.all([command(url), command(service.db.url)]);
+  const [byOwner, byService] = await Promise.all([command(owner.url), command(service.db.url)]);
   assert.match(byOwner, /No partition has only events older than 400 days\./);
   assert.match(byService, /Only the owner of the database archives its events: set MIGRATION_DATABASE_URL\./);
 });
