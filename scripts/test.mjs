@@ -1,12 +1,12 @@
-// Runs tests: all of them, or the files given. Other arguments are options of Node's test runner.
+// Runs tests: all of them, or the files and folders given. Other arguments are options of Node's test runner.
 //
 //   npm test                          every file, on a PostgreSQL of the run's own
-//   npm test test/members/*.test.ts   these files; a PostgreSQL is kept for the next run and stops after ten idle minutes
+//   npm test test/members             these files; a PostgreSQL is kept for the next run and stops after ten idle minutes
 //   npm test -- --stop                stops the kept PostgreSQL now
 //
 // Files that import nothing of the database get none. SLOW_FEED=1 lets events arrive late, as on a busy machine.
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,9 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const given = process.argv.slice(2);
 if (given.includes('--stop')) process.exit(stopKeptCluster() ? 0 : 1);
 
-const named = given.filter((argument) => !argument.startsWith('-'));
+const named = given
+  .filter((argument) => !argument.startsWith('-'))
+  .flatMap((name) => (isFolder(name) ? globSync(`${name}/**/*.test.ts`).sort() : [name]));
 const options = given.filter((argument) => argument.startsWith('-'));
 const files = named.length > 0 ? named : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
 
@@ -42,6 +44,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => runner.kill
 const code = await new Promise((resolve) => runner.once('exit', (status) => resolve(status ?? 1)));
 await cluster?.stop();
 process.exit((await hasUnseenFields()) ? 1 : code);
+
+function isFolder(name) {
+  return statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+}
 
 async function hasUnseenFields() {
   if (seenFields === undefined) return false;
