@@ -1173,6 +1173,7 @@ CREATE UNIQUE INDEX audit_entries_by_number ON audit_entries USING btree (instit
 CREATE INDEX audit_entries_by_subject ON audit_entries USING btree (institution_id, subject, audit_key) WHERE (subject IS NOT NULL);
 CREATE INDEX audit_entries_by_time ON audit_entries USING btree (institution_id, recorded_at, audit_key);
 CREATE INDEX audit_entries_by_user ON audit_entries USING btree (institution_id, user_id, audit_key) WHERE (user_id IS NOT NULL);
+CREATE INDEX audit_entries_rule_changes ON audit_entries USING btree (institution_id, recorded_at, audit_key) WHERE (action = 'transfer.rules_changed'::text);
 CREATE INDEX audit_entries_sign_ins ON audit_entries USING btree (institution_id, user_id, audit_key) WHERE (action = 'login'::text);
 CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (institution_id, audit_key) WHERE (chain_number IS NULL);
 comment on table audit_entries is 'The audit trail: acts, their origin and outcome. Insert-only, and chained by hash. It holds no secret and no token. Personal data stands only in address, name_hash, stated_reason and personal.';

@@ -85,6 +85,7 @@ export async function replayed(browser: Browser, url: string, hook: Hook): Promi
   if ((await viewer.page.getByRole('button', { name: /^(Send again|Pause|Replay)/ }).count()) > 0)
     found.push('a viewer sees acts');
   await show(viewer.page, url, 'transfers/hook-1');
+  await viewer.page.getByRole('row', { name: /^Available funds Passed available .* Stored$/ }).waitFor();
   await viewer.page
     .getByRole('row', { name: new RegExp(`transfer.completed.*${hook.address}.*Delivered`) })
     .waitFor();

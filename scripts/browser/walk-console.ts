@@ -177,7 +177,7 @@ async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
   await page.route(/\/operations\/v1\/(?!today\/stream)/, async (route) => {
     const response = await route.fetch();
     const fixed =
-      /^(amount|maxAmount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$|^before$/;
+      /^(amount|maxAmount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|(debits|credits)Pending.*|headroom|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$|^before$/;
     const replaced = JSON.parse(await response.text(), function (name, value) {
       const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
       return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;

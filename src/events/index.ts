@@ -25,6 +25,7 @@ export {
   type RecordedAuditEntry,
   wholeService,
 } from './audit/audit-entry.ts';
+export { type RuleChange, selectRuleChanges } from './audit/audit-queries.ts';
 export { AuditTrail } from './audit/audit-trail.ts';
 export { type RecentSignIn, selectRecentSignIns } from './audit/sign-in-queries.ts';
 export {

@@ -83,4 +83,5 @@ export {
 } from './settings/save-transfer-rules.ts';
 export { rememberSettings } from './settings/settings.ts';
 export { settleDue } from './settle-due.ts';
+export { type Check, checkFigures, checkNames, checkOutcomes, checkSources } from './show/checks.ts';
 export { type ShownTransfer, showTransfer } from './show/show-transfer.ts';

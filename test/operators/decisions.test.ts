@@ -40,6 +40,13 @@ test('posts a transfer that two different approvers approved, and names both in 
   const shown = (await one.get('/transfers/desk-two')).body;
   assert.equal(shown.entries.length, 4);
   assert.equal(shown.amount, '1510.00');
+  const reviewed = shown.checks.filter(({ check }: { check: string }) => check === 'REVIEW');
+  const thresholds = [
+    { name: 'threshold', amount: '500.00' },
+    { name: 'secondThreshold', amount: '1500.00' },
+  ];
+  const held = { check: 'REVIEW', outcome: 'HELD', source: 'RECOMPUTED', limit: null };
+  assert.deepEqual(reviewed, [{ ...held, figures: thresholds, headroom: '500.00' }]);
   const entries = await service.db.superuser<{
     operator: string;
     is_named: boolean;

@@ -32,6 +32,10 @@ test('shows a completed transfer with both entries, as a table and as JSON', asy
   assert.match(table.stdout, /^status +COMPLETED$/m);
   assert.match(table.stdout, /^amount +12\.50 USD$/m);
   assert.match(table.stdout, /^request +request-of-shown-1$/m);
+  assert.match(
+    table.stdout,
+    /^FUNDS +PASSED +available [\d.]+ USD, floor -?[\d.]+ USD +[\d.]+ USD +STORED$/m,
+  );
   assert.match(table.stdout, /^a-1001-checking +\d+ +TRANSFER +-12\.50 USD/m);
   assert.match(table.stdout, /^a-1001-savings +\d+ +TRANSFER +12\.50 USD/m);
   assert.doesNotMatch(table.stdout, /decided/);
@@ -59,6 +63,8 @@ test('shows why an order was declined, and that no money moved', async () => {
   const { stdout } = await lakeside('shown-2');
   assert.match(stdout, /^status +FAILED, insufficient_funds$/m);
   assert.match(stdout, /No entry: no money moved\./);
+  assert.match(stdout, /^FUNDS +REFUSED +available [\d.]+ USD +RECOMPUTED$/m);
+  assert.match(stdout, /^REVIEW +NOT_ASKED *$/m);
 });
 
 test('shows the hold, the approvals and the steps of a transfer under review', async () => {

@@ -99,8 +99,35 @@ export interface ShownTransfer extends FoundTransfer {
     readonly step: string;
     readonly afterMillis: number | null;
   }[];
+  readonly checks: readonly CheckOfTransfer[];
   readonly core: CoreInstruction | null;
   readonly events: readonly EventOfTransfer[];
+}
+
+/** A check of the decision, with the figures of its moment. */
+export interface CheckOfTransfer {
+  readonly check:
+    | 'SIGN_IN'
+    | 'ACCOUNTS'
+    | 'STATE'
+    | 'CURRENCY'
+    | 'TYPE'
+    | 'PAYMENT_OPTION'
+    | 'LIMIT'
+    | 'PAYOFF'
+    | 'CONTRIBUTION'
+    | 'FUNDS'
+    | 'STAND_IN'
+    | 'SCREENING'
+    | 'REVIEW_TOTAL'
+    | 'REVIEW'
+    | 'CUT_OFF'
+    | 'CORE';
+  readonly outcome: 'PASSED' | 'REFUSED' | 'HELD' | 'NOT_ASKED' | 'NOT_KNOWN';
+  readonly source: 'STORED' | 'RECOMPUTED' | 'NOT_KEPT' | null;
+  readonly limit: { readonly subject: string; readonly period: string } | null;
+  readonly figures: readonly { readonly name: string; readonly amount?: string; readonly count?: number }[];
+  readonly headroom: string | null;
 }
 
 /** The instruction to the core, and the outcome that the core reported. */

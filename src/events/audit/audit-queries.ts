@@ -162,6 +162,29 @@ function toOperator(user: string, row: Row): Operator {
   };
 }
 
+/** A change of an institution's rules about transfers: the rows that it removed and those that it added, by kind, as JSON. */
+export interface RuleChange {
+  readonly at: Date;
+  readonly before: Readonly<Record<string, readonly object[]>> | null;
+  readonly after: Readonly<Record<string, readonly object[]>> | null;
+}
+
+// The action stands in the text, so that the index of these few entries is used.
+const ruleChanges = sql(
+  'events_audit_rule_changes',
+  `select recorded_at as at, before_change as before, after_change as after from audit_entries
+   where institution_id = $1 and action = 'transfer.rules_changed' and recorded_at >= $2
+   order by recorded_at desc, audit_key desc limit $3`,
+);
+
+/** Since a moment, the newest first. */
+export async function selectRuleChanges(
+  db: Queryable,
+  { since, most }: { readonly since: Date; readonly most: number },
+): Promise<RuleChange[]> {
+  return (await db.query<RuleChange>(ruleChanges, [db.institutionId, since, most])).rows;
+}
+
 const placeOfKey = sql(
   'events_audit_place',
   'select recorded_at as at, audit_key from audit_entries where institution_id = $1 and audit_key = $2',

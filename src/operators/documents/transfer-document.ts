@@ -3,7 +3,7 @@ import type { ReadTransfer } from '../transfers/read-transfer.ts';
 
 /** A transfer with its decision and its entries, as operators see it. Amounts are decimal text. */
 export function transferDocument(shown: ReadTransfer) {
-  const { transferKey: _, transfer, entries, steps, pending, events, ...more } = shown;
+  const { transferKey: _, transfer, entries, steps, pending, events, checks, ...more } = shown;
   const { currencyCode } = transfer;
   const amount = (minor: bigint) => formatMinor(minor, currencyCode);
   return {
@@ -25,6 +25,13 @@ export function transferDocument(shown: ReadTransfer) {
     reversedBy: transfer.reversedBy ?? null,
     createdAt: transfer.createdAt,
     ...more,
+    checks: checks.map(({ figures, headroomMinor, ...check }) => ({
+      ...check,
+      figures: figures.map((figure) =>
+        'count' in figure ? figure : { name: figure.name, amount: amount(figure.amountMinor) },
+      ),
+      headroom: headroomMinor === null ? null : amount(headroomMinor),
+    })),
     pending: pending && {
       heldFor: pending.heldFor,
       dueAt: pending.dueAt,

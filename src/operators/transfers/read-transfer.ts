@@ -11,11 +11,12 @@ export interface ReadTransfer extends ShownTransfer {
 
 /** A transfer for an operator. Its memo and its accounts are a member's, so the audit records the read. Undefined if there is none. */
 export async function readTransfer(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  deps: { readonly database: Database; readonly clock: Clock },
   institutionId: InstitutionId,
   { transferId, origin }: { readonly transferId: string; readonly origin: CommandOrigin },
 ): Promise<ReadTransfer | undefined> {
-  const shown = await showTransfer(database, institutionId, transferId);
+  const { database, clock } = deps;
+  const shown = await showTransfer(deps, institutionId, transferId);
   if (shown === undefined) return undefined;
   const { transfer, settledAt, core } = shown;
   const moments = [transfer.createdAt, settledAt, core?.decidedAt ?? null].filter((at) => at !== null);

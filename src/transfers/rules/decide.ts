@@ -129,6 +129,11 @@ export function isTotalAbove(
   });
 }
 
+/** The sentence for a loan that does not take an option. */
+export function optionRefusal(paymentOption: LoanPaymentOption | null): string {
+  return `The destination account does not take ${paymentOption}.`;
+}
+
 /** The path between two accounts, or the first reason why there is none. */
 export function findPath(
   asked: Pick<SubmittedOrder, 'actor' | 'transferType' | 'paymentOption' | 'previousYearContribution'> & {
@@ -166,7 +171,7 @@ export function findPath(
   const policy = policyFor(facts.settings.policies, transferType, currency);
   const offered = to.loan === null ? ['DEFAULT'] : paymentOptionsOf(policy);
   if (paymentOption !== null && !offered.includes(paymentOption)) {
-    return refused('account_restricted', `The destination account does not take ${paymentOption}.`);
+    return refused('account_restricted', optionRefusal(paymentOption));
   }
   const previousYearContribution =
     transferType === 'IRA_CONTRIBUTION' ? (asked.previousYearContribution ?? false) : null;

@@ -76,12 +76,15 @@ export interface EntryOfTransferRow {
   readonly postedAfter: bigint;
   readonly debitsPendingAfter: bigint;
   readonly creditsPendingAfter: bigint;
+  /** The least available balance and the greatest balance that the order allowed; null: no bound. */
+  readonly floor: bigint | null;
+  readonly ceiling: bigint | null;
   readonly recordedAt: Date;
 }
 
 const entries = sql(
   'transfers_entries',
-  `select e.account_key, e.seq, e.kind, e.amount, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.recorded_at
+  `select e.account_key, e.seq, e.kind, e.amount, e.posted_after, e.debits_pending_after, e.credits_pending_after, e.floor, e.ceiling, e.recorded_at
    from unnest($2::bigint[]) as a (account_key)
    cross join lateral (select entries_before($1, a.account_key, $4) as number offset 0) before
    join entries e on e.institution_id = $1 and e.account_key = a.account_key and e.seq > before.number

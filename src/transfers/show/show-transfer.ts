@@ -1,8 +1,18 @@
-import type { Database, InstitutionId } from '../../storage/index.ts';
+import { findInstitution, instantOf, localDate } from '../../institutions/index.ts';
+import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { type PendingRow, selectPending } from '../desk/pending-queries.ts';
+import { Counters, periodStartOf } from '../rules/controls/limits.ts';
 import type { Screening } from '../rules/controls/screening.ts';
 import type { Transfer } from '../rules/transfer.ts';
-import { selectTransferById } from '../transfer-queries.ts';
+import { selectTransferById, type TransferRow } from '../transfer-queries.ts';
+import { type Check, checksOf, type Decision, usagesThen } from './checks.ts';
+import {
+  selectBalancesBefore,
+  selectCountedBefore,
+  selectSignInOf,
+  selectSource,
+} from './decision-queries.ts';
+import { readRulesThen } from './rules-then.ts';
 import {
   type ApprovalRow,
   type CoreInstructionRow,
@@ -41,6 +51,8 @@ export interface ShownTransfer {
   readonly operator: string | null;
   readonly requestId: string | null;
   readonly settledAt: Date | null;
+  /** The checks of its decision, in the order in which the rules ask them. */
+  readonly checks: readonly Check[];
   /** The terms of its hold while it is pending. */
   readonly pending: PendingRow | undefined;
   readonly approvals: readonly ApprovalRow[];
@@ -53,11 +65,13 @@ export interface ShownTransfer {
 }
 
 /** Undefined if there is no such transfer. All reads see the database at one moment. */
-export function showTransfer(
-  database: Database,
+export async function showTransfer(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
   institutionId: InstitutionId,
   transferId: string,
 ): Promise<ShownTransfer | undefined> {
+  const institution = await database.directory((db) => findInstitution(db, institutionId));
+  if (institution === undefined) return undefined;
   return database.snapshot(institutionId, async (tx) => {
     const transfer = await selectTransferById(tx, transferId);
     if (transfer === undefined) return undefined;
@@ -84,8 +98,51 @@ export function showTransfer(
     const { userId, requestId, settledAt } = circumstances;
     const steps = stepsOf({ transfer, settledAt, pending, approvals, core, entries });
     const facts = { clientId, userId, operator, requestId, settledAt, pending, approvals, screening, core };
-    return { transferKey, transfer, ...facts, entries, steps };
+    const { timeZone, clockAheadSeconds } = institution;
+    const period = { timeZone, aheadMillis: Number(clockAheadSeconds) * 1000, now: clock() };
+    const stored = { transfer, entries: rows, pending, approvals, screening, core };
+    const checks = checksOf({ ...stored, ...(await readDecision(tx, transfer, period)) });
+    return { transferKey, transfer, ...facts, checks, entries, steps };
   });
+}
+
+/** The circumstances of a decision, as of its moment. */
+async function readDecision(
+  db: Queryable,
+  transfer: TransferRow,
+  {
+    timeZone,
+    aheadMillis,
+    now,
+  }: { readonly timeZone: string; readonly aheadMillis: number; readonly now: Date },
+): Promise<Pick<Decision, 'timeZone' | 'rules' | 'usages' | 'counted' | 'balances' | 'signIn'>> {
+  const { transferKey, fromKey, toKey, createdAt: at, currencyCode: currency } = transfer;
+  const startOf = (day: string) => instantOf(day, '00:00', timeZone);
+  const periodStart = startOf(periodStartOf('MONTH', localDate(at, timeZone)));
+  const [signIn, rules, from, balances] = await Promise.all([
+    selectSignInOf(db, transferKey),
+    readRulesThen(db, { at, periodStart, aheadMillis }, now),
+    fromKey === null ? undefined : selectSource(db, fromKey),
+    transfer.status === 'FAILED'
+      ? selectBalancesBefore(
+          db,
+          [fromKey, toKey].filter((key) => key !== null),
+          at,
+        )
+      : [],
+  ]);
+  const usages = rules && from ? usagesThen(transfer, from, { rules, timeZone }) : [];
+  const asked = usages.filter(Counters.counts).flatMap((usage) => {
+    const limit = rules?.limits.find(({ limitKey }) => limitKey === usage.limitKey);
+    const since = rules?.countedFrom(usage.limitKey) ?? startOf(usage.periodStart);
+    return limit ? [{ usage, limit, since: maxOf(since, startOf(usage.periodStart)) }] : [];
+  });
+  const counted = await selectCountedBefore(db, asked, { at, transferKey, currency });
+  return { timeZone, rules, usages, counted, balances, signIn };
+}
+
+function maxOf(one: Date, other: Date): Date {
+  return one > other ? one : other;
 }
 
 const outcomeOfCore = {

@@ -64,7 +64,7 @@ function tableOf(shown: ReadTransfer, withSteps: boolean): string {
     ],
   ];
   const facts = rows.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, value]]));
-  const parts = [aligned(facts), ''];
+  const parts = [aligned(facts), '', aligned(checksOf(shown)), ''];
   if (entries.length === 0) parts.push('No entry: no money moved.');
   else
     parts.push(
@@ -98,6 +98,21 @@ function tableOf(shown: ReadTransfer, withSteps: boolean): string {
     }
   }
   return parts.join('\n');
+}
+
+/** One line for each check of the decision. */
+function checksOf({ checks, transfer: { currencyCode } }: ReadTransfer): string[][] {
+  const amount = (minor: bigint) => `${formatMinor(minor, currencyCode)} ${currencyCode}`;
+  const lines = checks.map(({ check, outcome, source, limit, figures, headroomMinor }) => [
+    limit === null ? check : `${check} ${limit.subject} ${limit.period}`,
+    outcome,
+    figures
+      .map((figure) => `${figure.name} ${'count' in figure ? figure.count : amount(figure.amountMinor)}`)
+      .join(', '),
+    headroomMinor === null ? '' : amount(headroomMinor),
+    source ?? '',
+  ]);
+  return [['check', 'outcome', 'figures', 'headroom', 'source'], ...lines];
 }
 
 function describeScreening(screening: NonNullable<ReadTransfer['screening']>): string {

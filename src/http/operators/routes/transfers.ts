@@ -10,6 +10,10 @@ import {
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import {
+  checkFigures,
+  checkNames,
+  checkOutcomes,
+  checkSources,
   failureCodes,
   formatMinor,
   reverseTransfer,
@@ -72,12 +76,25 @@ const Delivery = shape({
   nextAttemptAt: orNull(moment),
 });
 
+const Check = shape({
+  check: oneOf(checkNames),
+  outcome: oneOf(checkOutcomes),
+  source: Type.Union([oneOf(checkSources), Type.Null()], {
+    description:
+      'STORED with the decision; RECOMPUTED as of its moment from the rules and orders of then; NOT_KEPT: no figure is known. Null: it was not asked.',
+  }),
+  limit: orNull(shape({ subject: text, period: oneOf(['TRANSFER', 'DAY', 'MONTH']) })),
+  figures: Type.Array(shape({ name: oneOf(checkFigures), amount: optional(amount), count: optional(whole) })),
+  headroom: orNull(amount),
+});
+
 /** The documented part of a transfer's document. */
 const TransferRead = shape({
   id: text,
   status: oneOf(statuses),
   amount,
   currencyCode: text,
+  checks: Type.Array(Check, { description: 'In the order in which the rules ask them.' }),
   core: orNull(
     shape({
       mode: oneOf(coreModes),
@@ -174,7 +191,7 @@ export const transferOperations: readonly OperatorOperation[] = [
     path: '/transfers/{transferId}',
     right: 'members:read',
     summary:
-      'A transfer with its decision, approvals, entries on both sides, steps, the outcome of the core, and the deliveries of its events.',
+      'A transfer with the checks of its decision, approvals, entries on both sides, steps, the outcome of the core, and the deliveries of its events.',
     response: TransferRead,
     async handle(deps, { institutionId, params: { transferId }, origin }) {
       const shown = await readTransfer(deps, institutionId, { transferId, origin });

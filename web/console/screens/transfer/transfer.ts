@@ -12,6 +12,7 @@ import { ask, may } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { wordsOf } from '../review/decision.ts';
 import { Status } from '../transfer-columns.ts';
+import { Checks } from './checks.ts';
 import { CoreOutcome } from './core-outcome.ts';
 import { Deliveries } from './deliveries.ts';
 
@@ -31,6 +32,7 @@ export function TransferScreen({ id }: { id: string }) {
     <${Stateful} state=${state} subject="the transfer" again=${again}>
       ${(transfer: ShownTransfer) => html`
         <${Facts} transfer=${transfer} />
+        <${Checks} transfer=${transfer} />
         <${Steps} transfer=${transfer} />
         <${Entries} transfer=${transfer} />
         ${transfer.core && html`<${CoreOutcome} core=${transfer.core} />`}
