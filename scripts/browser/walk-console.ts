@@ -132,6 +132,34 @@ async function notAllowed(browser: Browser, url: string): Promise<string[]> {
   ];
 }
 
+/** The institution's screen shows the queues and the batches that the orders before have made. */
+async function showsWork(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.phone });
+  await signIn(page, url, 'Demo viewer');
+  await show(page, url, 'institution');
+  await page.getByText(/^half have at most \d+, 99 of 100 at most \d+$/).waitFor();
+  await page.getByText(/^\d+ of \d+ run$/).waitFor();
+  await page.context().close();
+  return faults;
+}
+
+/** A transfer that waits shows the threshold that it is above, and the checks before. */
+async function explainsDecision(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo auditor');
+  await show(page, url, 'transfers/walk-2');
+  const row = (name: RegExp) => page.getByRole('row', { name }).waitFor();
+  await row(
+    /^Limit of the member, by day Passed used .* cap \$3,000\.00, cap of one \$2,500\.00 .* Recomputed$/,
+  );
+  await row(/^Available funds Passed available .* Stored$/);
+  await row(
+    /^Review of one transfer Held above \$500\.00, two persons above \$1,500\.00 \$500\.00 Recomputed$/,
+  );
+  await page.context().close();
+  return faults;
+}
+
 /** The audit shows the acts of the journeys before, to the roles that may read it. */
 async function audit(browser: Browser, url: string): Promise<string[]> {
   const found: string[] = [];
@@ -231,12 +259,14 @@ async function makePictures(browser: Browser): Promise<void> {
 const browser = await openBrowser();
 if (browser !== undefined) {
   if (process.argv.includes('--pictures')) await makePictures(browser);
-  await using demo = await startDemo();
+  await using demo = await startDemo({ METRICS_PORT: '0' });
   const { url } = demo;
   await using hook = await startHook(url);
   await fill(demo, new Date());
   for (const role of roles) await walkRole(browser, url, role);
   await journey('screens load when they are opened', () => loadsScreens(browser, url));
+  await journey('a transfer shows the checks of its decision', () => explainsDecision(browser, url));
+  await journey('the work of the processes is shown', () => showsWork(browser, url));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));

@@ -34,6 +34,27 @@ function secretIn(address: string): Buffer {
   return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
+const script = `"><img src=x onerror="self.taken=1"><script>self.taken=1</script>`;
+
+/** A member signs in with script in the user agent, which the page of security names among their browsers. */
+async function hostileAgents(browser: Browser, url: string): Promise<void> {
+  for (const [userAgent, name] of [
+    [script, 'A browser'],
+    [`Mozilla/5.0 (X11; Linux x86_64; ${script}) Firefox/142.0${script}`, 'Firefox on Linux'],
+  ] as const) {
+    const { page, faults } = await openPage(browser, { userAgent });
+    await page.goto(`${url}/auth/v2/security?client_id=demo-budget`);
+    await signInByPassword(page);
+    await page.getByText(name).first().waitFor();
+    const found = [...faults, ...(await breachesOf(page))];
+    if (await page.evaluate('self.taken')) found.push('a script ran');
+    if ((await page.locator('img[src=x], script:not([src])').count()) > 0) found.push('an element was made');
+    if ((await page.getByText(/onerror/).count()) > 0) found.push('the page shows the user agent');
+    report(`script in a user agent, shown as ${name}`, found);
+    await page.context().close();
+  }
+}
+
 async function walk(
   browser: Browser,
   url: string,
@@ -168,6 +189,7 @@ const browser = await openBrowser();
 if (browser !== undefined) {
   await using demo = await startDemo();
   const takesPictures = process.argv.includes('--pictures');
+  await hostileAgents(browser, demo.url);
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const size of ['phone', 'desktop'] as const) {
       await walk(browser, demo.url, { colorScheme, size, takesPictures }).catch((error: Error) =>

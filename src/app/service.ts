@@ -67,8 +67,8 @@ import { type Actor, type ClientActor, findInstitution, listInstitutions } from 
 import { startLogoutSender } from '../logouts/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import type { LogPosition } from '../memory/index.ts';
-import { listenForScrapes, type MetricsListener } from '../metrics/index.ts';
-import { LiveConsoles } from '../operators/index.ts';
+import { type Family, listenForScrapes, type MetricsListener } from '../metrics/index.ts';
+import { LiveConsoles, type OperatorDeps } from '../operators/index.ts';
 import { Screener } from '../screening/index.ts';
 import { Problem } from '../shared/problem.ts';
 import { seams } from '../shared/seams.ts';
@@ -106,6 +106,7 @@ import { measureService, type ServiceMetrics, withDatabaseFigures } from './serv
 import { measureStandbys, openStandbys } from './standby-reads.ts';
 import { refuseOtherSecretKey, refusePublicDemo, ServiceStartError } from './start-checks.ts';
 import { webhookServicesOf } from './webhook-services.ts';
+import { workFiguresOf } from './work-figures.ts';
 
 export interface Service {
   readonly context: AppContext;
@@ -132,6 +133,8 @@ export interface ServiceOptions {
   readonly beforeListening?: (context: AppContext) => Promise<void>;
   /** `borrow` if another process of this service owns the embedded database. */
   readonly embedded?: 'own' | 'borrow';
+  /** The metrics of all processes on this port; default: those of this one. */
+  readonly readTogether?: () => Promise<readonly Family[] | undefined>;
 }
 
 /** A sweep ends within this time if the database responds. */
@@ -161,6 +164,8 @@ export async function startService(
   const standbys = openStandbys(config, context, options.log);
   // From the start: the first request finds its counters.
   const metrics = config.metricsPort === undefined ? undefined : measureService(context, openedDesk);
+  const work = async () =>
+    metrics === undefined ? null : workFiguresOf((await options.readTogether?.()) ?? metrics.read());
   if (metrics && standbys) measureStandbys(metrics.registry, standbys);
   try {
     await refuseOtherSecretKey(context);
@@ -176,6 +181,7 @@ export async function startService(
         live,
         screener,
         standbys,
+        work,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
       }),
@@ -276,6 +282,7 @@ interface ServiceParts {
   readonly live: LiveConsoles;
   readonly screener: Screener;
   readonly standbys: Standbys | undefined;
+  readonly work: OperatorDeps['work'];
   readonly isStopping: () => boolean;
   readonly linePatienceMillis: number;
 }
@@ -308,7 +315,7 @@ function servicesWithHosts(context: AppContext, parts: ServiceParts): Services {
 
 function servicesOf(
   context: AppContext,
-  { desk, core, live, screener, standbys, isStopping, linePatienceMillis }: ServiceParts,
+  { desk, core, live, screener, standbys, work, isStopping, linePatienceMillis }: ServiceParts,
 ): Omit<Services, 'at'> {
   const { auth, clock, businessTime, database, directoryState, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -371,6 +378,7 @@ function servicesOf(
       screener,
       auditRetention: context.auditRetention,
       live,
+      work,
       coreConnection: (institutionId) => core.states.connection(institutionId),
     },
     getUserInfo: (actor) =>

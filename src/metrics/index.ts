@@ -8,5 +8,5 @@ export { DatabaseFigures } from './database-figures.ts';
 export { selectOperationalFigures } from './figure-queries.ts';
 export { listenForScrapes, type MetricsListener } from './listener.ts';
 export { watchProcess } from './process-figures.ts';
-export { addUp, countsOf, type Family, Registry } from './registry.ts';
+export { addUp, countsOf, type Family, Registry, type Sample } from './registry.ts';
 export { watchSeams } from './watch-seams.ts';

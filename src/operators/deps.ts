@@ -6,6 +6,7 @@ import type { Screener } from '../screening/index.ts';
 import type { Clock, Database, InstitutionId } from '../storage/index.ts';
 import type { TransferDesk } from '../transfers/index.ts';
 import type { WebhookDeps } from '../webhooks/index.ts';
+import type { WorkFigures } from './figures/work-figures.ts';
 import type { LiveConsoles } from './live/live-consoles.ts';
 
 /** Everything that an operation of an operator stands on. */
@@ -19,5 +20,7 @@ export interface OperatorDeps {
   readonly screener: Pick<Screener, 'try'>;
   readonly auditRetention: AuditRetention;
   readonly live: LiveConsoles;
+  /** Null: the service does not measure its work. */
+  readonly work: () => Promise<WorkFigures | null>;
   readonly coreConnection: (institutionId: InstitutionId) => Promise<CoreConnection>;
 }

@@ -72,6 +72,22 @@ async function byPassword(who = willow) {
   return { refreshToken: tokens.refresh_token as string, accessToken: tokens.access_token as string };
 }
 
+test('shows of a hostile user agent the names of a browser and a system that it claims, and nothing else of it', async () => {
+  const script = '"><img src=x onerror="self.taken=1"><script>self.taken=1</script>';
+  for (const [agent, name] of [
+    [script, 'A browser'],
+    [`Mozilla/5.0 (X11; Linux x86_64; ${script}) Firefox/142.0${script}`, 'Firefox on Linux'],
+  ] as const) {
+    const { page } = await atSecurity(willow, agent);
+    assert.ok(page.text.includes(name), name);
+    assert.doesNotMatch(page.text, /onerror|self\.taken/);
+    const [row] = await service.db.superuser<{ agents: string[] }>(
+      'select array_agg(user_agent) as agents from member_sessions',
+    );
+    assert.ok(row?.agents.includes(agent), 'the session has the whole text');
+  }
+});
+
 async function byConsent(who = willow) {
   const { verifier, challenge } = pkce();
   const browser = new TestBrowser(service.address);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCli } from '../support/cli.ts';
 import { clientOf, memberOf, paths, send } from '../support/demo.ts';
+import { demoAddress, operatorOf } from '../support/operators.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { childrenOf, eventually } from '../support/processes.ts';
 import { type Scrape, scrape, sumOf } from '../support/scrape.ts';
@@ -15,7 +16,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
 
 let service: TestService;
 before(async () => {
-  service = await startTestService({ environment: { METRICS_PORT: '0' } });
+  service = await startTestService({ environment: { METRICS_PORT: '0', ...demoAddress } });
 });
 after(() => service.close());
 
@@ -277,9 +278,33 @@ test('the service port does not serve the metrics', async () => {
   assert.equal((await send(service.address, 'GET', '/metrics')).status, 404);
 });
 
+test('shows operators the queues, the lanes and the batches', async () => {
+  const viewer = await operatorOf(service, 'Demo viewer');
+  const member = await memberOf(service, 'demo.member', 'demo-member-password');
+  assert.equal((await member.post(paths.transfers, order)).status, 201);
+  const { work } = (await viewer.get('/system')).body;
+  assert.deepEqual(
+    work.queues.map(({ queue }: { queue: string }) => queue),
+    ['logins', 'hashing', 'orders'],
+  );
+  assert.ok(
+    work.queues.every(
+      ({ waiting, capacity }: { waiting: number; capacity: number }) => waiting === 0 && capacity > 0,
+    ),
+  );
+  assert.deepEqual([work.lanes, work.lanesBusy, work.batchOrders.half], [3, 0, 1]);
+  assert.ok(work.waitSeconds.half > 0);
+  await using unmeasured = await startTestService({ beside: service, environment: demoAddress });
+  const beside = await operatorOf(unmeasured, 'Demo viewer');
+  assert.equal((await beside.get('/system')).body.work, null);
+});
+
 test('adds up the workers, and no counter goes back when one of them ends', async () => {
-  const served = await startWorkers(2, { METRICS_PORT: '0' });
+  const served = await startWorkers(2, { METRICS_PORT: '0', ...demoAddress });
   try {
+    const viewer = await operatorOf(served, 'Demo viewer');
+    // Each worker has three lanes, and the one that responds knows those of the other.
+    assert.equal((await viewer.get('/system')).body.work.lanes, 6);
     const readiness = [`http_route="/readyz"`];
     const ask = () =>
       Promise.all(

@@ -130,6 +130,21 @@ export interface CheckOfTransfer {
   readonly headroom: string | null;
 }
 
+/** The bound of half of the observations, and of 99 in 100; null: above the largest bound. */
+interface Spread {
+  readonly half: number | null;
+  readonly most: number | null;
+}
+
+/** The queues and batches of all processes of the service. */
+export interface WorkFigures {
+  readonly queues: readonly { readonly queue: string; readonly waiting: number; readonly capacity: number }[];
+  readonly lanes: number;
+  readonly lanesBusy: number;
+  readonly batchOrders: Spread | null;
+  readonly waitSeconds: Spread | null;
+}
+
 /** The instruction to the core, and the outcome that the core reported. */
 export interface CoreInstruction {
   readonly mode: 'WAIT' | 'MEMO' | 'STAND_IN';

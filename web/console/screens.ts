@@ -93,7 +93,7 @@ const screens: ReadonlyMap<string, LazyScreen> = new Map([
   [
     'institution',
     lazyScreen(
-      () => import('./screens/institution.ts'),
+      () => import('./screens/institution/institution.ts'),
       ({ InstitutionScreen }) => html`<${InstitutionScreen} />`,
     ),
   ],

@@ -8,7 +8,7 @@ import { measureProcess, withDatabaseFigures } from '../../../app/service-metric
 import { refusePublicDemo } from '../../../app/start-checks.ts';
 import { addUp, type MetricsListener } from '../../../metrics/index.ts';
 import { CommandError } from '../../command.ts';
-import { reportCounts, WorkerCounts } from './worker-counts.ts';
+import { askTogether, reportCounts, WorkerCounts } from './worker-counts.ts';
 
 class WorkerEndedError extends CommandError {}
 
@@ -147,9 +147,13 @@ export async function serveAsWorker(
   stopAsked: Promise<void>,
 ): Promise<void> {
   try {
-    const service = await startService(config, secrets, { ...options, embedded: 'borrow' });
+    let isServing = false;
+    // The first message of a worker is its address.
+    const readTogether = async () => (isServing ? askTogether() : undefined);
+    const service = await startService(config, secrets, { ...options, embedded: 'borrow', readTogether });
     const serving: Serving = { address: service.address };
     process.send?.(serving);
+    isServing = true;
     if (service.metrics !== undefined) reportCounts(service.metrics);
     await stopAsked;
     await service.close();

@@ -7,6 +7,15 @@ import { within } from '../../../shared/within.ts';
 const patienceMillis = 1_000;
 const ask = 'metrics';
 
+/** A worker asks for the metrics of all, and gets them. */
+interface Question {
+  readonly asksTogether: true;
+}
+
+interface Together {
+  readonly together: readonly Family[];
+}
+
 interface Report {
   readonly metrics: readonly Family[];
 }
@@ -18,6 +27,20 @@ export function reportCounts(metrics: ServiceMetrics): void {
   });
 }
 
+/** In a worker: the metrics of all workers, from the first process; undefined if it does not respond in time. */
+export async function askTogether(): Promise<readonly Family[] | undefined> {
+  const { promise, resolve } = Promise.withResolvers<readonly Family[]>();
+  const take = ({ together }: Partial<Together>) => {
+    if (together !== undefined) resolve(together);
+  };
+  process.on('message', take);
+  process.send?.({ asksTogether: true } satisfies Question);
+  // The first process itself waits for a worker that does not respond.
+  const isThere = await within(2 * patienceMillis, promise);
+  process.off('message', take);
+  return isThere ? promise : undefined;
+}
+
 /** In the first process: the metrics of all workers. An ended worker's counts stay, so that no counter goes back. */
 export class WorkerCounts {
   readonly #last = new Map<Worker, readonly Family[]>();
@@ -27,7 +50,8 @@ export class WorkerCounts {
   /** Counts the worker from the time that it serves. */
   follow(worker: Worker): void {
     this.#last.set(worker, []);
-    worker.on('message', ({ metrics }: Partial<Report>) => {
+    worker.on('message', ({ metrics, asksTogether }: Partial<Report & Question>) => {
+      if (asksTogether) void this.#tellTogether(worker);
       if (metrics === undefined) return;
       this.#last.set(worker, metrics);
       this.#waiting.get(worker)?.();
@@ -42,6 +66,11 @@ export class WorkerCounts {
   async read(): Promise<Family[]> {
     await Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker)));
     return addUp([this.#ended, ...this.#last.values()]);
+  }
+
+  async #tellTogether(worker: Worker): Promise<void> {
+    const together = await this.read();
+    if (worker.isConnected()) worker.send({ together } satisfies Together);
   }
 
   async #ask(worker: Worker): Promise<void> {

@@ -17,6 +17,18 @@ const later = { retryAfterSeconds: 30 };
 
 const Minutes = Type.Array(shape({ minutesAgo: whole, transfers: whole }));
 
+const number = Type.Number();
+const Spread = shape({ half: orNull(number), most: orNull(number) });
+
+/** Null without METRICS_PORT. */
+const Work = shape({
+  queues: Type.Array(shape({ queue: text, waiting: whole, capacity: whole })),
+  lanes: whole,
+  lanesBusy: whole,
+  batchOrders: orNull(Spread),
+  waitSeconds: orNull(Spread),
+});
+
 export const figureOperations: readonly OperatorOperation[] = [
   operatorOperation({
     operationId: 'showToday',
@@ -115,11 +127,11 @@ export const figureOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/system',
     right: 'institution:read',
-    summary: 'Versions, and the state of the database.',
-    response: shape({ version: text, node: text, database: anything }),
-    async handle({ database }) {
+    summary: 'Versions, the state of the database, and the queues and batches of all processes.',
+    response: shape({ version: text, node: text, database: anything, work: orNull(Work) }),
+    async handle({ database, work }) {
       const { indexes: _, ...facts } = await database.directory(selectDatabaseFacts);
-      return { version: programVersion, node: process.version, database: facts };
+      return { version: programVersion, node: process.version, database: facts, work: await work() };
     },
   }),
 ];

@@ -1,9 +1,10 @@
-import { useLoad } from '../../common/load.ts';
-import { html } from '../../design/html.ts';
-import { read } from '../operations.ts';
-import { ask, may } from '../session.ts';
-import { Screen, Stateful } from '../shell.ts';
-import { Rules } from './rules/rules.ts';
+import { useLoad } from '../../../common/load.ts';
+import { html } from '../../../design/html.ts';
+import { read, type WorkFigures } from '../../operations.ts';
+import { ask, may } from '../../session.ts';
+import { Screen, Stateful } from '../../shell.ts';
+import { Rules } from '../rules/rules.ts';
+import { Work } from './work.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -23,13 +24,14 @@ function Facts({ id, title, path }: { id: string; title: string; path: string })
     <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
       ${(settings: Settings) => html`<div class="body"><dl class="facts">
         ${flat(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${textOf(value)}</dd>`)}
-      </dl></div>`}
+      </dl></div>
+      ${settings.work !== undefined && html`<${Work} work=${settings.work as WorkFigures | null} />`}`}
     <//>
   </section>`;
 }
 
-/** The facts of the database stand inside those of the system. */
-function flat({ database, ...facts }: Settings): [string, unknown][] {
+/** The facts of the database stand inside those of the system; the work has a part of its own. */
+function flat({ database, work: _, ...facts }: Settings): [string, unknown][] {
   return Object.entries({ ...facts, ...(database as Settings | undefined) });
 }
 
