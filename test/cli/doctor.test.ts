@@ -4,8 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { examine } from '../../src/app/doctor/examine.ts';
+import { CellDirectory } from '../../src/cell-directory/index.ts';
+import { readPublication } from '../../src/cells/index.ts';
 import type { Finding } from '../../src/operators/index.ts';
+import { systemClock } from '../../src/storage/index.ts';
 import { commandsOn } from '../support/commands.ts';
+import { testDirectory } from '../support/database.ts';
+import { asSuperuser } from '../support/postgres.ts';
 import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -158,5 +163,76 @@ test('examines each standby, and tells one that takes writes or is away', async 
     );
     assert.deepEqual([found?.verdict, others], ['warning', []]);
     assert.match(found?.detail ?? '', expected);
+  }
+});
+
+test('compares the cell with the directory of the cells, and changes nothing there', async () => {
+  await using directory = await testDirectory();
+  const rows = (text: string) =>
+    asSuperuser(directory.owner, async (client) => (await client.query(text)).rows);
+  const found = async (url = directory.url) =>
+    (await findings({ DIRECTORY_DATABASE_URL: url }))
+      .filter(({ check }) => check === 'directory of the cells')
+      .map(({ verdict, detail }) => `${verdict}: ${detail}`);
+  const only = async (expected: RegExp, url?: string) => {
+    const [first = '', ...others] = await found(url);
+    assert.match(first, expected);
+    assert.deepEqual(others, []);
+  };
+  await only(/^problem: This database is no cell/);
+  await service.db.superuser(
+    `insert into cell (name, first_number, last_number, set_at) values ('east', 1, 999, now())`,
+  );
+  await only(/^problem: The directory does not have the cell "east"/);
+
+  const { database, auth } = service.service.context;
+  const settings = { publicUrl: environment().PUBLIC_URL, vault: auth.vault, clock: systemClock };
+  const cell = await database.directory((db) => readPublication(db, settings));
+  assert.ok(cell);
+  const east = new CellDirectory({ url: directory.url, clock: systemClock, actor: 'a test' });
+  try {
+    await east.register(cell.own, 'http://127.0.0.1:1001');
+    await only(/^warning: \d+ names or keys are not published/);
+    assert.deepEqual(await rows('select from directory_institutions'), [], 'a trial is undone');
+    await east.publish(cell.own, cell.publication);
+    await only(/^ok: It has what this cell has/);
+
+    await rows(`insert into directory_cells select 'west', address, 1001, 1999, 'serving', '0.0.1', schema_version, public_url,
+                  fingerprint, now() from directory_cells where name = 'east'`);
+    assert.match((await found()).join('\n'), /^ok: .*\nwarning: The cell "west" has version 0\.0\.1/);
+    await rows(
+      `update directory_cells set program = (select program from directory_cells where name = 'east')`,
+    );
+    const [client] = cell.publication.clients;
+    await rows(`insert into directory_institutions values (1001, 'harbor-west', 'west', now());
+                update directory_clients set institution_id = 1001 where client_id = '${client?.clientId}'`);
+    await only(
+      new RegExp(`^problem: The client id "${client?.clientId}" belongs to the institution "harbor-west"`),
+    );
+    await rows(
+      `update directory_clients set institution_id = ${client?.institutionId} where institution_id = 1001`,
+    );
+    await rows(
+      `update directory_institutions set cell = 'west' where institution_id = ${client?.institutionId}`,
+    );
+    await only(/^problem: "\w+" is served here, and the directory says that the cell "west" serves it/);
+    await rows(`update directory_institutions set cell = 'east' where institution_id < 1001`);
+    await rows(
+      `update directory_cells set fingerprint = decode(repeat('ab', 32), 'hex') where name = 'west'`,
+    );
+    await only(/^problem: The cell "west" has another SECRET_KEY/);
+    await rows(`update directory_cells set public_url = 'https://other.example' where name = 'west'`);
+    await only(
+      /^problem: PUBLIC_URL is https:\/\/bank\.example here, and https:\/\/other\.example for the cell "west"/,
+    );
+    await only(
+      /^problem: The directory cannot be reached/,
+      directory.url.replace(/host=[^&]*/, 'host=%2Fnowhere'),
+    );
+    const owner = directory.url.replace(/\/\/[^@]*@/, `//${directory.owner.user}@`);
+    await only(/^problem: .*DIRECTORY_DATABASE_URL/, owner);
+  } finally {
+    await east.close();
+    await service.db.superuser('delete from cell');
   }
 });

@@ -26,6 +26,7 @@ import {
   selectReplicationFacts,
   warning,
 } from '../../operators/index.ts';
+import { Problem } from '../../shared/problem.ts';
 import { repositoryRoot } from '../../shared/process/repository-root.ts';
 import {
   type Clock,
@@ -269,7 +270,9 @@ async function* examineDirectory(
           'No institution moves between them. Bring both to the same version.',
         );
   } catch (error) {
-    yield problem(check, messageOf(error), 'This cell serves its own institutions meanwhile: docs/cells.md.');
+    const isAway = error instanceof Problem && error.code === 'database_unavailable';
+    const detail = isAway ? `The directory cannot be reached: ${messageOf(error.cause)}` : messageOf(error);
+    yield problem(check, detail, 'This cell serves its own institutions meanwhile: docs/cells.md.');
   } finally {
     await directory?.close();
   }
