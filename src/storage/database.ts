@@ -94,7 +94,10 @@ export class Database {
   readonly settings: Readonly<Record<string, string>>;
   readonly #pool: pg.Pool;
   readonly #open = new Map<pg.PoolClient, { readonly ended: Promise<void>; isLent: boolean }>();
-  readonly #connections = new WeakMap<pg.PoolClient, Connection>();
+  readonly #connections = new WeakMap<
+    pg.PoolClient,
+    { readonly connection: Connection; readonly host: string | SocketConnection }
+  >();
   readonly #silenceMillis: number;
   readonly #commits: CommitWatch | undefined;
   readonly #onConnect: DatabaseOptions['onConnect'];
@@ -262,21 +265,28 @@ export class Database {
   }
 
   async #lend(): Promise<Lent> {
-    const client = await this.#connect();
-    let connection = this.#connections.get(client);
-    const isNew = connection === undefined;
-    if (connection === undefined) {
-      connection = new Connection(client, {
+    const { client, chosen } = await this.#connect();
+    let known = this.#connections.get(client);
+    const isNew = known === undefined;
+    if (known === undefined) {
+      const connection = new Connection(client, {
         silenceMillis: this.#silenceMillis,
         commits: this.#commits,
-        onSilence: () => this.#dropUnused(),
+        onSilence: () => {
+          this.#host.forget(chosen);
+          this.#dropUnused();
+        },
       });
-      this.#connections.set(client, connection);
+      known = { connection, host: chosen };
+      this.#connections.set(client, known);
     }
+    const { connection, host } = known;
     const open = this.#open.get(client);
     if (open !== undefined) open.isLent = true;
     const release = (broken: boolean) => {
       if (open !== undefined) open.isLent = false;
+      // It may be no primary any more, or stand still.
+      if (broken) this.#host.forget(host);
       client.release(broken);
     };
     if (isNew && this.#onConnect !== undefined) {
@@ -284,7 +294,6 @@ export class Database {
         await this.#onConnect(connection);
       } catch (error) {
         release(true);
-        this.#host.forget();
         // A promoted server notes its first connection in a commit that waits for a standby, and others wait for that one.
         throw isConnectionLoss(error) || isLockedOut(error)
           ? databaseUnavailable(error)
@@ -295,17 +304,21 @@ export class Database {
   }
 
   /** Takes a connection from the pool. It chooses another host if the last one cannot be reached. */
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(): Promise<{
+    readonly client: pg.PoolClient;
+    readonly chosen: string | SocketConnection;
+  }> {
+    let chosen: string | SocketConnection | undefined;
     const connect = async () => {
-      const host = await this.#host.choose();
+      chosen = await this.#host.choose();
       // The pool reads its options for each new connection.
-      if (typeof host === 'string') this.#pool.options.connectionString = resolvePasswordFile(host);
-      return this.#pool.connect();
+      if (typeof chosen === 'string') this.#pool.options.connectionString = resolvePasswordFile(chosen);
+      return { client: await this.#pool.connect(), chosen };
     };
     try {
       return await connect().catch((error) => {
         if (!this.#host.isOneOfSeveral) throw error;
-        this.#host.forget();
+        this.#host.forget(chosen);
         return connect();
       });
     } catch (error) {
