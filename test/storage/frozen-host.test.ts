@@ -8,7 +8,7 @@ import { testDatabase } from '../support/database.ts';
 
 const one = sql('test_one', 'select 1 as one');
 
-test('after a host froze, the first new connection goes to the next host, without waiting for the frozen one again', {
+test('the first new connection after a host froze goes to the next host, and waits for the frozen one no more', {
   timeout: 60_000,
 }, async () => {
   await using db = await testDatabase();

@@ -38,6 +38,8 @@ async function publishOnce(context: PublishDeps, log: Log): Promise<void> {
   if (directory === undefined) return;
   try {
     const { issuer: publicUrl, vault, clock } = auth;
+    // The first key of a database signs at once, so it is made before the others ask for it.
+    await auth.keys.published();
     const cell = await database.directory((db) => readPublication(db, { publicUrl, vault, clock }));
     if (cell === undefined)
       throw new DirectoryRefusedError(
