@@ -11,6 +11,7 @@ import { decidesSeveral } from './bulk.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
+import { showsWholeMember } from './member-whole.ts';
 import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
@@ -272,6 +273,9 @@ if (browser !== undefined) {
   await journey('the review queue follows', () => queueFollows(browser, url));
   await journey('several transfers are decided with one reason', () => decidesSeveralAlone(browser));
   await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
+  await journey('a member with means of sign-in, alerts and last events', () =>
+    showsWholeMember(browser, url),
+  );
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
   await journey('a list is saved as a whole', () => savesWholeList(browser, url));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));

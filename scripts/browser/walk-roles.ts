@@ -86,7 +86,17 @@ export const roles: readonly Role[] = [
   },
 ];
 const everyAct = new Set([
-  ...['Lock', 'Unlock', 'Activate', 'Deactivate', 'New activation code', 'End sessions', 'Freeze', 'Close'],
+  ...[
+    'Lock',
+    'Unlock',
+    'Activate',
+    'Deactivate',
+    'New activation code',
+    'End sessions',
+    'Remove authenticator',
+    'Freeze',
+    'Close',
+  ],
   ...['End the restriction', 'Approve', 'Decline', 'Reverse', 'Note', 'Let go', 'Take over', 'Adjust'],
   ...['Switch on', 'Switch off', 'New secret', 'End the older secret', 'End the consent'],
   ...['Invite an operator', 'Change roles', 'New code', 'Suspend', 'Resume', 'End'],

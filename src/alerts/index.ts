@@ -17,6 +17,7 @@ export {
   languages,
 } from './alert.ts';
 export { type AlertDeps, startAlertWorker } from './alert-worker.ts';
+export { alertsOfMember } from './alerts-of-member.ts';
 export { listAlerts, markAlert, type ShownAlert } from './inbox/inbox.ts';
 export { type AlertMail, alertMailOf } from './mail/alert-mail.ts';
 export { stopAlertMail } from './mail/stop-alert-mail.ts';

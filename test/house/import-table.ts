@@ -74,6 +74,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     imports: [
       'core-connection',
       'mail',
+      'alerts',
       'screening',
       'webhooks',
       'feed',

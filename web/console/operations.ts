@@ -217,8 +217,67 @@ export interface ShownMember {
     readonly startedAt: string;
     readonly refreshedAt: string;
     readonly idleUntil: string;
+    /** Of a browser. */
+    readonly device: string | null;
+    readonly address: string | null;
   }[];
   readonly consents: readonly Consent[];
+  readonly passkeys: readonly {
+    readonly name: string;
+    readonly isSynced: boolean;
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+  }[];
+  readonly authenticator: {
+    readonly name: string;
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+    readonly recoveryCodes: number;
+  } | null;
+  /** Null: the person has not registered. */
+  readonly alerts: AlertsOfMember | null;
+  readonly activity: readonly {
+    readonly key: string;
+    readonly at: string;
+    readonly action: string;
+    readonly outcome: string;
+    readonly reason: string | null;
+    readonly isByOperator: boolean;
+    readonly clientName: string | null;
+    readonly address: string | null;
+    readonly transferId: string | null;
+    readonly times: number;
+  }[];
+}
+
+export interface AlertsOfMember {
+  /** Null: the member has chosen nothing. */
+  readonly settings: {
+    readonly timeZone: string;
+    readonly quietFrom: string | null;
+    readonly quietTo: string | null;
+    readonly digestAt: string | null;
+    readonly securityChannels: readonly string[];
+  } | null;
+  readonly rules: readonly AlertRule[];
+  readonly last: readonly SentAlert[];
+}
+
+export interface AlertRule {
+  readonly alertType: string;
+  readonly accountId: string;
+  readonly threshold: string | null;
+  readonly currency: string;
+  readonly channels: readonly string[];
+}
+
+export interface SentAlert {
+  readonly alertId: string;
+  readonly alertType: string;
+  readonly releasedAt: string;
+  readonly accountId: string | null;
+  readonly transferId: string | null;
+  readonly channels: readonly string[];
 }
 
 export interface Consent {

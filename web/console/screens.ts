@@ -111,7 +111,7 @@ const ofOne: ReadonlyMap<string, LazyScreen> = new Map([
   [
     'members',
     lazyScreen(
-      () => import('./screens/member.ts'),
+      () => import('./screens/member/member.ts'),
       ({ MemberScreen }, { id }) => html`<${MemberScreen} key=${id} personId=${id} />`,
     ),
   ],

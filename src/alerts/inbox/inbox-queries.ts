@@ -37,6 +37,24 @@ export async function selectInbox(
   return (await db.query<AlertRow>(unreadOnly ? unreadPage : page, values)).rows;
 }
 
+/** An alert that went out. */
+export interface ReleasedRow
+  extends Pick<AlertRow, 'alertId' | 'alertType' | 'accountId' | 'transferId' | 'channels'> {
+  readonly releasedAt: Date;
+}
+
+const released = sql(
+  'alerts_released',
+  `select n.alert_id::text as alert_id, n.alert_type, n.released_at, n.transfer_id, n.channels, a.account_id from alerts n ${withAccount}
+   where n.institution_id = $1 and n.user_key = $2 and n.released_at is not null
+   order by n.alert_key desc limit $3`,
+);
+
+/** By any channel, the newest first. */
+export async function selectReleased(db: Queryable, userKey: bigint, most: number): Promise<ReleasedRow[]> {
+  return (await db.query<ReleasedRow>(released, [db.institutionId, userKey, most])).rows;
+}
+
 const one = sql(
   'alerts_one',
   `select ${alertColumns} from alerts n ${withAccount} where ${visible} and n.alert_id = $5`,

@@ -109,6 +109,9 @@ export interface SessionRow {
   readonly refreshedAt: Date;
   readonly idleUntil: Date;
   readonly scopes: readonly string[];
+  /** Of a browser, as it was at the sign-in. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
 }
 
 export interface ConsentOfMember {
@@ -148,14 +151,15 @@ export async function selectConsentsOf(
 
 const sessions = sql(
   'operators_sessions',
-  `select f.client_id, f.created_at as started_at, f.rotated_at as refreshed_at, f.idle_until, f.scopes
+  `select f.client_id, f.created_at as started_at, f.rotated_at as refreshed_at, f.idle_until, f.scopes,
+          null::text as address, null::text as user_agent
    from refresh_families f
    join users u on u.institution_id = $1 and u.user_key = f.user_key
    join clients c on c.institution_id = $1 and c.client_id = f.client_id
    where f.institution_id = $1 and f.user_key = $2 and f.revoked_at is null and f.idle_until > $3
      and f.user_epoch = u.token_epoch and f.client_epoch = c.token_epoch and c.active
    union all
-   select null::text, s.created_at, s.last_used_at, s.expires_at, '{}'::text[]
+   select null::text, s.created_at, s.last_used_at, s.expires_at, '{}'::text[], host(s.address), s.user_agent
    from member_sessions s
    join users u on u.institution_id = $1 and u.user_key = s.user_key
    where s.institution_id = $1 and s.user_key = $2 and s.ended_at is null and s.expires_at > $3

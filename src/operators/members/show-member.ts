@@ -1,7 +1,8 @@
+import { alertsOfMember } from '../../alerts/index.ts';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import { formatMinor } from '../../ledger/index.ts';
 import { maxFailedLogins } from '../../members/index.ts';
-import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
 import { type FoundPerson, selectPersons } from './find-queries.ts';
 import {
   type ConsentOfMember,
@@ -14,19 +15,46 @@ import {
   selectPerson,
   selectSessions,
 } from './member-queries.ts';
+import {
+  type ActivityRow,
+  type AuthenticatorOfMember,
+  type PasskeyOfMember,
+  selectActivity,
+  selectAuthenticatorOf,
+  selectPasskeysOf,
+} from './security-queries.ts';
 
 /** A person with everything that an operator needs about the access to accounts. */
 export interface ShownMember
   extends Pick<
-    PersonRow,
-    'personId' | 'firstName' | 'lastName' | 'email' | 'phoneNumber' | 'birthDate' | 'selfDeclared'
-  > {
+      PersonRow,
+      'personId' | 'firstName' | 'lastName' | 'email' | 'phoneNumber' | 'birthDate' | 'selfDeclared'
+    >,
+    UseOfLogin {
   readonly memberships: readonly MembershipRow[];
   readonly accounts: readonly ShownHolding[];
   /** Null: the person has not registered. */
   readonly login: ShownLogin | null;
   readonly sessions: readonly SessionRow[];
   readonly consents: readonly ConsentOfMember[];
+}
+
+/** The means of sign-in, alerts and last acts of a registered person; nothing of a person without a login. No secret and no key is among them. */
+interface UseOfLogin {
+  readonly passkeys: readonly PasskeyOfMember[];
+  readonly authenticator: AuthenticatorOfMember | null;
+  readonly alerts: ShownAlerts | null;
+  readonly activity: readonly ActivityRow[];
+}
+
+interface ShownAlerts extends Omit<Awaited<ReturnType<typeof alertsOfMember>>, 'rules'> {
+  readonly rules: readonly {
+    readonly alertType: string;
+    readonly accountId: string;
+    readonly threshold: string | null;
+    readonly currency: string;
+    readonly channels: readonly string[];
+  }[];
 }
 
 interface ShownHolding {
@@ -87,11 +115,12 @@ export async function showMember(
     if (another !== undefined) return { kind: 'several', persons: named };
     const person = await selectPerson(tx, only.personId);
     if (person === undefined) return { kind: 'unknown' };
-    const [memberships, accounts, sessions, consents] = await Promise.all([
+    const [memberships, accounts, sessions, consents, use] = await Promise.all([
       selectMemberships(tx, person.personKey),
       selectAccountsOf(tx, person.personKey),
       selectSessions(tx, person.userKey, now),
       selectConsentsOf(tx, person.userKey, now),
+      useOf(tx, person),
     ]);
     const { personId, firstName, lastName, email, phoneNumber, birthDate, selfDeclared } = person;
     const holdings = accounts.map(({ posted, ...one }) => ({
@@ -102,7 +131,7 @@ export async function showMember(
     const facts = { personId, firstName, lastName, email, phoneNumber, birthDate, selfDeclared };
     return {
       kind: 'found',
-      member: { ...facts, memberships, accounts: holdings, login, sessions, consents },
+      member: { ...facts, memberships, accounts: holdings, login, sessions, consents, ...use },
     };
   });
   if (shown.kind === 'found') {
@@ -111,6 +140,27 @@ export async function showMember(
     await database.transaction(institutionId, (tx) => appendAudit(tx, { ...entry, origin }, clock()));
   }
   return shown;
+}
+
+async function useOf(db: Queryable, { userKey, personKey, userId }: PersonRow): Promise<UseOfLogin> {
+  if (userKey === null || userId === null)
+    return { passkeys: [], authenticator: null, alerts: null, activity: [] };
+  const [passkeys, authenticator, alerts, activity] = await Promise.all([
+    selectPasskeysOf(db, userKey),
+    selectAuthenticatorOf(db, userKey),
+    alertsOfMember(db, { userKey, personKey }),
+    selectActivity(db, userId),
+  ]);
+  const rules = alerts.rules.map(({ threshold, ...rule }) => ({
+    ...rule,
+    threshold: threshold === null ? null : formatMinor(threshold, rule.currency),
+  }));
+  return {
+    passkeys,
+    authenticator: authenticator ?? null,
+    alerts: { ...alerts, rules },
+    activity,
+  };
 }
 
 function loginOf(row: PersonRow, now: Date): ShownLogin | null {

@@ -16,6 +16,7 @@ import {
   showMember,
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
+import { deviceName } from '../../sign-in/device-name.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import {
   anything,
@@ -75,14 +76,41 @@ export const memberOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/members/{personId}',
     right: 'members:read',
-    summary: 'A person with memberships, accounts, login and sessions.',
-    response: Type.Object({ personId: text, firstName: text, lastName: text, login: orNull(anything) }),
+    summary:
+      'A person with memberships, accounts, login, sessions, consents, means of sign-in, alerts and last acts.',
+    response: Type.Object({
+      ...{ personId: text, firstName: text, lastName: text, login: orNull(anything) },
+      sessions: Type.Array(
+        shape({
+          ...{ clientId: orNull(text), startedAt: moment, refreshedAt: moment, idleUntil: moment },
+          ...{ device: orNull(text), address: orNull(text) },
+        }),
+      ),
+      passkeys: Type.Array(
+        shape({ name: text, isSynced: flag, createdAt: moment, lastUsedAt: orNull(moment) }),
+      ),
+      authenticator: orNull(
+        shape({ name: text, createdAt: moment, lastUsedAt: orNull(moment), recoveryCodes: whole }),
+      ),
+      alerts: orNull(anything),
+      activity: Type.Array(
+        shape({
+          ...{ key: text, at: moment, action: text, outcome: text, reason: orNull(text), isByOperator: flag },
+          ...{ clientName: orNull(text), address: orNull(text), transferId: orNull(text), times: whole },
+        }),
+      ),
+    }),
     async handle(deps, { institutionId, params: { personId }, origin }) {
       const now = deps.businessTime(institutionId, deps.clock());
       const shown = await showMember(deps, institutionId, { text: personId, now, origin });
       if (shown.kind === 'several')
         throw new Problem('ambiguous_user_id', 'Several persons match. Name one by its person id.');
-      return shown.kind === 'found' ? shown.member : undefined;
+      if (shown.kind !== 'found') return undefined;
+      const sessions = shown.member.sessions.map(({ userAgent, ...session }) => ({
+        ...session,
+        device: deviceName(userAgent) ?? null,
+      }));
+      return { ...shown.member, sessions };
     },
   }),
   ...Object.entries(standings).map(([name, { change, summary }]) =>

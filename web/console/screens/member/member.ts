@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { useLoad } from '../../common/load.ts';
-import { addressOf } from '../../common/router.ts';
-import { type Column, Table } from '../../common/table.ts';
-import { Amount, Badge, Empty, Notice } from '../../design/components.ts';
-import { html } from '../../design/html.ts';
-import { type Act, ActButton } from '../act.ts';
-import { wordOf } from '../format.ts';
-import { Moment, momentColumn, momentOf } from '../moment.ts';
+import { useLoad } from '../../../common/load.ts';
+import { addressOf } from '../../../common/router.ts';
+import { type Column, Table } from '../../../common/table.ts';
+import { Amount, Badge, Empty, Notice } from '../../../design/components.ts';
+import { html } from '../../../design/html.ts';
+import { type Act, ActButton } from '../../act.ts';
+import { wordOf } from '../../format.ts';
+import { Moment, momentColumn, momentOf } from '../../moment.ts';
 import {
   act,
   type Consent,
@@ -15,11 +15,14 @@ import {
   pathOf,
   read,
   type ShownMember,
-} from '../operations.ts';
-import { ask, may } from '../session.ts';
-import { Screen, Stateful } from '../shell.ts';
-import { whyNotPay } from '../why-not-pay.ts';
-import { Limits } from './limits/limits-of.ts';
+} from '../../operations.ts';
+import { ask, may } from '../../session.ts';
+import { Screen, Stateful } from '../../shell.ts';
+import { whyNotPay } from '../../why-not-pay.ts';
+import { Limits } from '../limits/limits-of.ts';
+import { Activity } from './activity.ts';
+import { Alerts } from './alerts.ts';
+import { Means } from './means.ts';
 
 export function MemberScreen({ personId }: { personId: string }) {
   const { state, again } = useLoad(
@@ -37,11 +40,14 @@ export function MemberScreen({ personId }: { personId: string }) {
     <${Stateful} state=${state} subject="the member" again=${again}>
       ${(member: ShownMember) => html`
         <${Person} member=${member} />
-        <${Access} login=${member.login} onDone=${done} />
+        <${Access} login=${member.login} hasAuthenticator=${member.authenticator !== null} onDone=${done} />
         <${Accounts} accounts=${member.accounts} />
         ${member.login && html`<${Limits} path=${pathOf`/users/${member.login.userId}/limits`} />`}
+        <${Means} member=${member} />
         <${Sessions} sessions=${member.sessions} />
-        <${Consents} consents=${member.consents} onDone=${done} />`}
+        <${Consents} consents=${member.consents} onDone=${done} />
+        ${member.alerts && html`<${Alerts} alerts=${member.alerts} />`}
+        <${Activity} member=${member} />`}
     <//>
   <//>`;
 }
@@ -70,7 +76,7 @@ interface IssuedCode {
 }
 
 /** The acts that the state of the login allows, for operators who serve members. */
-function actsOf({ userId, state }: Login): Act<string>[] {
+function actsOf({ userId, state }: Login, hasAuthenticator: boolean): Act<string>[] {
   const user = pathOf`/users/${userId}`;
   const serve = (name: string, verb: string, effect: string): Act<string> => ({
     verb,
@@ -98,17 +104,34 @@ function actsOf({ userId, state }: Login): Act<string>[] {
       : serve('deactivate', 'Deactivate', 'The member can no longer sign in, and every session ends.'),
     activation,
     serve('end-sessions', 'End sessions', 'Every session ends. The member may sign in again.'),
+    ...(hasAuthenticator
+      ? [
+          serve(
+            'remove-second-factor',
+            'Remove authenticator',
+            'The authenticator app and the recovery codes end, and a password alone signs in again. Make sure of the person first. Passkeys stay.',
+          ),
+        ]
+      : []),
   ];
 }
 
 /** "Can this person sign in, and why not?" */
-function Access({ login, onDone }: { login: Login | null; onDone: (words: string) => void }) {
+function Access({
+  login,
+  hasAuthenticator,
+  onDone,
+}: {
+  login: Login | null;
+  hasAuthenticator: boolean;
+  onDone: (words: string) => void;
+}) {
   if (login === null)
     return html`<section class="card" aria-label="Sign-in"><${Empty}>The person has not registered.<//></section>`;
   return html`<section class="card" aria-labelledby="access">
     <header>
       <h2 id="access">Sign-in <${Badge} kind=${login.state === 'active' ? 'good' : 'bad'}>${wordOf(login.state)}<//></h2>
-      ${may('members:serve') && html`<div class="actions">${actsOf(login).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`}
+      ${may('members:serve') && html`<div class="actions">${actsOf(login, hasAuthenticator).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`}
     </header>
     <div class="body"><dl class="facts">
       <dt>Username</dt><dd>${login.username ?? 'none yet'}</dd>
@@ -149,16 +172,22 @@ function Accounts({ accounts }: { accounts: readonly Holding[] }) {
   </section>`;
 }
 
-function Sessions({ sessions }: { sessions: ShownMember['sessions'] }) {
+type Session = ShownMember['sessions'][number];
+
+const sessionColumns: readonly Column<Session>[] = [
+  { title: 'App or browser', text: ({ clientId, device }) => clientId ?? device ?? 'Browser' },
+  { title: 'Address', text: ({ address }) => address ?? '' },
+  momentColumn('Since', ({ startedAt }) => startedAt),
+  momentColumn('Last used', ({ refreshedAt }) => refreshedAt),
+  momentColumn('Until', ({ idleUntil }) => idleUntil),
+];
+
+/** The browsers and apps in which the member is signed in, as the member's own security page has them. */
+function Sessions({ sessions }: { sessions: readonly Session[] }) {
   return html`<section class="card" aria-labelledby="sessions">
     <header><h2 id="sessions">Sessions</h2></header>
-    ${sessions.length === 0 && html`<${Empty}>No session.<//>`}
-    <ul class="list">${sessions.map(
-      (one) => html`<li class="row" key=${`${one.clientId} ${one.startedAt}`}>
-        <span class="first">${one.clientId ?? 'Browser'}</span><span>until <${Moment} at=${one.idleUntil} /></span>
-        <span class="second">since <${Moment} at=${one.startedAt} /></span><span></span>
-      </li>`,
-    )}</ul>
+    <${Table} caption="Sessions" columns=${sessionColumns} rows=${sessions} empty="No session."
+      keyOf=${({ clientId, startedAt, refreshedAt }: Session) => `${clientId} ${startedAt} ${refreshedAt}`} />
   </section>`;
 }
 
