@@ -65,7 +65,11 @@ export interface FoundTransfer {
 export interface ShownTransfer extends FoundTransfer {
   readonly memo: string | null;
   readonly failureDetail: string | null;
-  readonly exceededLimit: Readonly<Record<string, unknown>> | null;
+  readonly exceededLimit: {
+    readonly subject: string;
+    readonly period: string;
+    readonly resetsAt: string | null;
+  } | null;
   readonly reverses: string | null;
   readonly reversedBy: string | null;
   readonly clientId: string | null;

@@ -44,5 +44,6 @@ function titleOf(name: string): string {
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(String).join(', ') || 'none';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -46,11 +46,20 @@ const kinds = {
   NOT_KNOWN: undefined,
 } as const satisfies Readonly<Record<CheckOfTransfer['outcome'], string | undefined>>;
 
-function nameOf({ check, limit }: CheckOfTransfer): string {
-  const name = names[check];
-  if (limit === null) return name;
-  return `${name} ${subjects[limit.subject] ?? wordOf(limit.subject)}, ${periods[limit.period] ?? wordOf(limit.period)}`;
+/** `of the member, by day`. */
+export function boundOf({ subject, period }: NonNullable<CheckOfTransfer['limit']>): string {
+  return `${subjects[subject] ?? wordOf(subject)}, ${periods[period] ?? wordOf(period)}`;
 }
+
+function nameOf({ check, limit }: CheckOfTransfer): string {
+  return limit === null ? names[check] : `${names[check]} ${boundOf(limit)}`;
+}
+
+/** The rules of then had no such bound. */
+const without: Readonly<Partial<Record<CheckOfTransfer['check'], string>>> = {
+  LIMIT: 'no limit bound it',
+  REVIEW: 'no threshold',
+};
 
 function figureOf({ name, amount, count }: CheckOfTransfer['figures'][number], currencyCode: string): string {
   if (name === 'signInAgeSeconds') return `${count} s before the order`;
@@ -61,8 +70,10 @@ function figureOf({ name, amount, count }: CheckOfTransfer['figures'][number], c
 /** The checks of the decision, in the order in which the rules ask them. */
 export function Checks({ transfer }: { transfer: ShownTransfer }) {
   const { currencyCode, checks, id } = transfer;
-  const figuresOf = ({ figures }: CheckOfTransfer) =>
-    figures.map((figure) => figureOf(figure, currencyCode)).join(', ');
+  const figuresOf = ({ check, source, figures }: CheckOfTransfer) => {
+    if (figures.length === 0) return (source === 'RECOMPUTED' && without[check]) || '';
+    return figures.map((figure) => figureOf(figure, currencyCode)).join(', ');
+  };
   const columns: readonly Column<CheckOfTransfer>[] = [
     { title: 'Check', text: nameOf },
     {

@@ -12,7 +12,7 @@ import { ask, may } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { wordsOf } from '../review/decision.ts';
 import { Status } from '../transfer-columns.ts';
-import { Checks } from './checks.ts';
+import { boundOf, Checks } from './checks.ts';
 import { CoreOutcome } from './core-outcome.ts';
 import { Deliveries } from './deliveries.ts';
 
@@ -82,12 +82,12 @@ function Facts({ transfer }: { transfer: ShownTransfer }) {
       <${Amount} value=${transfer} size="large" />
       <p><${Status} transfer=${transfer} /> <span class="quiet">${wordOf(transfer.transferType)}</span></p>
       ${transfer.memo && html`<p class="quiet">“${transfer.memo}”</p>`}
-      ${transfer.failureCode && html`<${Notice} kind="bad" title=${wordOf(transfer.failureCode)}><p>${transfer.failureDetail}</p><//>`}
       ${
-        exceededLimit &&
-        html`<p>The limit: ${Object.entries(exceededLimit)
-          .map(([name, value]) => `${name} ${value ?? 'none'}`)
-          .join(', ')}.</p>`
+        transfer.failureCode &&
+        html`<${Notice} kind="bad" title=${wordOf(transfer.failureCode)}>
+          <p>${transfer.failureDetail}</p>
+          ${exceededLimit && html`<p>The limit ${boundOf(exceededLimit)}.${exceededLimit.resetsAt !== null && html` It begins anew <${Moment} at=${exceededLimit.resetsAt} />.`}</p>`}
+        <//>`
       }
     </div>
     <dl class="facts">
