@@ -73,6 +73,8 @@ export interface MoveDeps {
   readonly onStep?: (step: MoveStep, detail?: string) => Promise<void>;
   /** A move whose institution cannot open in time opens it at the source again. */
   readonly pauseMillis?: number;
+  /** How long it waits for another command on the same institution. Default: five seconds. */
+  readonly lockPatienceMillis?: number;
 }
 
 export interface Moved {
@@ -366,7 +368,7 @@ async function note(
 /** Key of the lock that a command on a move holds at the source, with the number of the institution. */
 const commandLock = 7_305_106;
 /** The server may still be busy with a command that was killed. */
-const lockPatienceMillis = 5_000;
+const usualLockPatienceMillis = 5_000;
 
 /** Checks both sides, and runs the work unless another command moves the same institution. */
 async function alone<T>(
@@ -374,7 +376,7 @@ async function alone<T>(
   { code, to }: { readonly code: string; readonly to: string },
   work: (move: Move) => Promise<T>,
 ): Promise<T> {
-  const { source, target } = deps;
+  const { source, target, lockPatienceMillis = usualLockPatienceMillis } = deps;
   await requireRights(source, 'MIGRATION_DATABASE_URL');
   await requireRights(target, 'CELL_DATABASE_URL');
   const cells = await findCells(source, target, to);

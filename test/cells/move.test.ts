@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   confirmMove,
   type MoveDeps,
@@ -282,14 +281,10 @@ test('a move that cannot end well is refused before it changes anything', async 
   await assert.rejects(west.rows(`update institutions set name = 'Early' where institution_id = 2`), {
     code: 'SD150',
   });
-  const [first] = await Promise.all([
-    asked(same, 'harbor', 'west').catch((error) => error.message),
-    between(east, west, async (deps) => {
-      await deps.source.db.query({ name: '', text: 'select pg_advisory_lock(7305106, 2)' });
-      await sleep(6_000);
-    }),
-  ]);
-  assert.match(first, /Another command is moving "harbor"/);
+  await between(east, west, async ({ source }) => {
+    await source.db.query({ name: '', text: 'select pg_advisory_lock(7305106, 2)' });
+    assert.match(await asked(() => ({ lockPatienceMillis: 300 })), /Another command is moving "harbor"/);
+  });
   await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
   assert.match(
     await between(east, west, (deps) => refusal(confirmMove(deps, 'harbor', 'west'))),
