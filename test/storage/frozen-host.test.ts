@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WritableHost } from '../../src/storage/hosts/writable-host.ts';
 import { Database, sql } from '../../src/storage/index.ts';
 import { cuttingProxy } from '../support/cutting-proxy.ts';
 import { testDatabase } from '../support/database.ts';
@@ -33,4 +34,25 @@ test('the first new connection after a host froze goes to the next host, and wai
   } finally {
     await database.close();
   }
+});
+
+test('the first of two writable hosts is chosen while it lives, and a late failure of the other one changes no choice', {
+  timeout: 60_000,
+}, async () => {
+  await using db = await testDatabase();
+  await using proxy = await cuttingProxy(db.connection.host);
+  const { user, database: name, host } = db.connection;
+  const urlOf = (folder: string) =>
+    `postgresql://${user}@localhost/${name}?host=${encodeURIComponent(folder)}`;
+  const hosts = new WritableHost(urlOf(`${proxy.host},${host}`));
+  assert.equal(await hosts.choose(), urlOf(proxy.host));
+  proxy.freezeForGood();
+  hosts.forget(urlOf(proxy.host));
+  const choice = hosts.choose();
+  assert.equal(await choice, urlOf(host));
+  hosts.forget(urlOf(proxy.host));
+  assert.equal(hosts.choose(), choice, 'nobody asks again');
+  hosts.forget(urlOf(host));
+  assert.notEqual(hosts.choose(), choice);
+  assert.equal(await hosts.choose(), urlOf(host));
 });
