@@ -115,7 +115,7 @@ function Facts({ transfer }: { transfer: ShownTransfer }) {
 function Steps({ transfer }: { transfer: ShownTransfer }) {
   return html`<section class="card" aria-labelledby="steps">
     <header><h2 id="steps">Steps</h2></header>
-    <ol class="list">${transfer.steps.map(
+    <ol class="list life">${transfer.steps.map(
       ({ at, step, afterMillis }) => html`<li class="row" key=${`${at} ${step}`}>
         <span class="first">${wordOf(step)}</span>
         <span><${Moment} at=${at} />${afterMillis !== null && html` <span class="quiet">+${durationOf(afterMillis)}</span>`}</span>
