@@ -16,6 +16,7 @@ import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { savesWholeList } from './save-list.ts';
+import { changesClient, filtersTable, findsAnything } from './search-and-filter.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
 import { roles, screens, takePictures, walkRole } from './walk-roles.ts';
@@ -186,6 +187,12 @@ async function decidesSeveralAlone(browser: Browser): Promise<string[]> {
   return await decidesSeveral(browser, demo.url);
 }
 
+/** In a demo of its own: the apps of the other journeys need their secrets. */
+async function changesClientAlone(browser: Browser): Promise<string[]> {
+  await using demo = await startDemo();
+  return await changesClient(browser, demo.url);
+}
+
 /** The operator of one institution under an address of another. */
 async function otherInstitution(browser: Browser, url: string): Promise<string[]> {
   const { page } = await openPage(browser, { viewport: sizes.desktop });
@@ -276,6 +283,9 @@ if (browser !== undefined) {
   await journey('a member with means of sign-in, alerts and last events', () =>
     showsWholeMember(browser, url),
   );
+  await journey('anything is found by Ctrl K', () => findsAnything(browser, url));
+  await journey('a table is filtered and saved', () => filtersTable(browser, url));
+  await journey('a client gets a new secret, and is switched off and on', () => changesClientAlone(browser));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
   await journey('a list is saved as a whole', () => savesWholeList(browser, url));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));

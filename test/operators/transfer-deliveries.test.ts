@@ -81,6 +81,19 @@ test('shows of each webhook whether it has accepted the event of a transfer, ref
   assert.ok((waits?.behind ?? 0) >= 1);
   assert.equal(waits?.attempts, 0);
 
+  // The paused one is behind on purpose, and no lag; the one that is refused is.
+  const { webhooks } = (await viewer.get('/today')).body;
+  assert.ok(webhooks.eventsBehind >= 1);
+  assert.ok(webhooks.lagSeconds >= 0 && webhooks.lagSeconds < 3_600);
+  await bank.webhooks.update(fails, { status: 'PAUSED' });
+  await until(async () => {
+    const { eventsBehind, lagSeconds } = (await viewer.get('/today')).body.webhooks;
+    return eventsBehind === 0 && lagSeconds === null;
+  }, 'the active webhooks to be level');
+  await bank.webhooks.update(fails, { status: 'ACTIVE' });
+  const ofHarbor = (await (await operatorOf(service, 'Demo viewer', 'harbor')).get('/today')).body;
+  assert.deepEqual([ofHarbor.webhooks.eventsBehind, ofHarbor.webhooks.lagSeconds], [0, null]);
+
   const table = await runCli(service.db, ['transfer', 'show', id, '--institution', 'lakeside']);
   assert.match(table.stdout, new RegExp(`^transfer.completed +\\d+ +${good.url} +DELIVERED +1 +204 `, 'm'));
   assert.match(table.stdout, new RegExp(`^transfer.completed +\\d+ +${broken.url} +WAITING +1 +500 `, 'm'));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { csvOf } from '../../web/common/csv.ts';
+import { filterRows } from '../../web/common/filter-rows.ts';
 import { durationOf, wordOf } from '../../web/console/format.ts';
 import type { Page } from '../../web/console/operations.ts';
 import { readAll } from '../../web/console/read-all.ts';
@@ -9,6 +10,24 @@ import { zonedMoment } from '../../web/design/format/dates.ts';
 import { compareAmounts } from '../../web/design/format/money.ts';
 
 describe('tables of the console', () => {
+  it('a filter leaves the rows that have each of its words in some column, as the page or the file shows it', () => {
+    const columns = [
+      { text: ([name = '']: readonly string[]) => name },
+      {
+        text: ([, at = '']: readonly string[]) => at,
+        inFile: ([, at = '']: readonly string[]) => `on ${at}`,
+      },
+    ];
+    const rows = [
+      ['Ada Savings', '12.50'],
+      ['Ben Savings', '7.00'],
+    ];
+    assert.deepEqual(filterRows(columns, rows, ' savings  ADA '), [rows[0]]);
+    assert.deepEqual(filterRows(columns, rows, 'on 7'), [rows[1]]);
+    assert.deepEqual(filterRows(columns, rows, 'ada 7.00'), []);
+    assert.equal(filterRows(columns, rows, '  '), rows);
+  });
+
   it('a text that a spreadsheet would run as a formula is saved as text', () => {
     const text = csvOf(['a'], [['=1+1'], ['@SUM(A1)'], ['+1 202'], ['-cmd'], ['-12.50'], ['12']]);
     assert.equal(text, "a\r\n'=1+1\r\n'@SUM(A1)\r\n'+1 202\r\n'-cmd\r\n-12.50\r\n12\r\n");

@@ -3,17 +3,20 @@ import { Button, Empty } from '../design/components.ts';
 import { compareAmounts } from '../design/format/money.ts';
 import { type Children, html } from '../design/html.ts';
 import { csvOf } from './csv.ts';
+import { filterRows } from './filter-rows.ts';
 import { Group, useGroups, useWidths } from './rows.ts';
 
 export interface Column<Row> {
   readonly title: string;
-  /** For sorting. */
+  /** For sorting and the filter. */
   readonly text: (row: Row) => string;
   /** For the file. Default: the text. */
   readonly inFile?: (row: Row) => string;
   /** Default: the text. */
   readonly cell?: (row: Row) => Children;
   readonly isNumeric?: boolean;
+  /** Buttons, which have no place in a file. */
+  readonly isActs?: boolean;
 }
 
 interface TableProps<Row> {
@@ -21,8 +24,10 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** The name of the file; without one the table has no export. */
+  /** The name of the file. Default: that of the caption. */
   readonly file?: string;
+  /** The rows are the first of a longer list, whose owner filters and saves it as a whole. */
+  readonly isPart?: boolean;
   readonly empty: string;
   /** The row that the keys of a screen act on. */
   readonly current?: string | undefined;
@@ -33,19 +38,40 @@ interface Order {
   readonly isDescending: boolean;
 }
 
-/** Rows that sort by each column, as far as they are loaded, and that can be saved as CSV. */
-export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current }: TableProps<Row>) {
+/** Fewer rows are read at a glance. */
+const leastFiltered = 6;
+
+/** Rows that sort by each column, as far as they are loaded, that can be filtered, and saved as CSV. */
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  file = caption.toLowerCase().replaceAll(' ', '-'),
+  isPart = false,
+  empty,
+  current,
+}: TableProps<Row>) {
   const [order, setOrder] = useState<Order>();
+  const [text, setText] = useState('');
+  // The keys of a screen move through all rows: a filter would hide the one that they act on.
+  const hasFilter = !isPart && current === undefined && (rows.length >= leastFiltered || text !== '');
+  const filtered = hasFilter ? filterRows(columns, rows, text) : rows;
   const column = order && columns[order.at];
   const sorted = column
-    ? rows.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
-    : rows;
+    ? filtered.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
+    : filtered;
   const groups = useGroups(sorted);
   const { table, widths } = useWidths(groups.length > 1);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const sortBy = (at: number) => setOrder({ at, isDescending: order?.at === at && !order.isDescending });
   const save = () => saveRows(`${file}.csv`, columns, sorted);
-  return html`<div class="table-frame" tabindex="0" role="group" aria-label=${caption}>
+  return html`${
+    hasFilter &&
+    html`<${Filter} caption=${caption} text=${text} onText=${setText} rows=${rows.length} filtered=${filtered.length} />`
+  }
+  ${hasFilter && filtered.length === 0 && html`<${Empty}>No row has this text.<//>`}
+  <div class="table-frame" tabindex="0" role="group" aria-label=${caption} hidden=${filtered.length === 0}>
     <table ref=${table} class="table" data-fixed=${widths !== undefined}>
       <caption class="visually-hidden">${caption}</caption>
       ${widths && html`<colgroup>${widths.map((width, at) => html`<col key=${at} style=${{ width: `${width}px` }} />`)}</colgroup>`}
@@ -65,7 +91,24 @@ export function Table<Row>({ caption, columns, rows, keyOf, file, empty, current
       )}
     </table>
   </div>
-  ${file && html`<div class="table-foot"><${Button} kind="text" onPress=${save}>Save as CSV<//></div>`}`;
+  ${!isPart && html`<div class="table-foot"><${Button} kind="text" onPress=${save}>Save as CSV<//></div>`}`;
+}
+
+interface FilterProps {
+  readonly caption: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly rows: number;
+  readonly filtered: number;
+}
+
+/** The field above a table, and how many rows it leaves. */
+function Filter({ caption, text, onText, rows, filtered }: FilterProps) {
+  return html`<div class="table-filter">
+    <input type="search" aria-label=${`Filter: ${caption}`} placeholder="Filter" maxlength="100" autocomplete="off" value=${text}
+      onInput=${(event: InputEvent) => onText((event.currentTarget as HTMLInputElement).value)} />
+    <span class="quiet" role="status">${text.trim() === '' ? '' : `${filtered} of ${rows} rows`}</span>
+  </div>`;
 }
 
 function sortOf(order: Order | undefined, at: number): string | undefined {
@@ -81,8 +124,9 @@ function compare<Row>({ text, isNumeric }: Column<Row>, left: Row, right: Row): 
 
 /** Saves rows as a file of the browser. */
 export function saveRows<Row>(name: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const titles = columns.map(({ title }) => title);
-  const lines = rows.map((row) => columns.map(({ text, inFile = text }) => inFile(row)));
+  const saved = columns.filter(({ isActs = false }) => !isActs);
+  const titles = saved.map(({ title }) => title);
+  const lines = rows.map((row) => saved.map(({ text, inFile = text }) => inFile(row)));
   const text = csvOf(titles, lines);
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   const link = document.createElement('a');

@@ -444,6 +444,9 @@ export interface Today {
     readonly endpoints: number;
     readonly disabled: number;
     readonly failingSince: string | null;
+    /** Of the webhook that is the furthest behind; up to 1,000. */
+    readonly eventsBehind: number;
+    readonly lagSeconds: number | null;
   };
   readonly core: { readonly heardAt: string | null; readonly oldestUndeliveredAt: string | null };
   readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };

@@ -76,7 +76,7 @@ function Pages<Row>({
   const rows = pages.flatMap(({ items }) => items);
   const readAny = (after: string | undefined) =>
     ask(() => readPage<Row>(path, { limit: String(largestPage), ...query, after }));
-  return html`<${Table} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf}
+  return html`<${Table} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf} isPart=${true}
       empty=${next === undefined ? empty : 'Nothing yet; the search goes on.'} />
     <div ref=${end} class="end">
       ${fault && html`<${Notice} kind="bad" title=${fault} />`}

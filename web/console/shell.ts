@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Stateful as AnyStateful, type Loaded } from '../common/load.ts';
 import { addressOf, go } from '../common/router.ts';
 import { Button, Notice } from '../design/components.ts';
@@ -81,9 +81,9 @@ function skip(event: Event): void {
 
 /** Ctrl+K, ⌘K or / from anywhere. */
 function Search() {
-  const [text, setText] = useState('');
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the page is painted, so that the first key counts.
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isShortcut = event.key === 'k' && (event.ctrlKey || event.metaKey);
       if (!isShortcut && !(event.key === '/' && !isTyping(event))) return;
@@ -95,12 +95,12 @@ function Search() {
   }, []);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(addressOf('search', undefined, { text: text.trim() }));
+    const text = field.current?.value.trim() ?? '';
+    if (text !== '') go(addressOf('search', undefined, { text }));
   };
   return html`<form role="search" class="search" onSubmit=${submit}>
     <label class="visually-hidden" for="find">Find a member, an account or a transfer</label>
-    <input id="find" ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" value=${text}
-      onInput=${(event: InputEvent) => setText((event.currentTarget as HTMLInputElement).value)} />
+    <input id="find" ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" />
   </form>`;
 }
 

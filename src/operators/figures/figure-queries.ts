@@ -102,3 +102,38 @@ const signIns = sql(
 export async function selectSignIns(db: Queryable, since: Date): Promise<SignInsRow[]> {
   return (await db.query<SignInsRow>(signIns, [db.institutionId, since])).rows;
 }
+
+export interface WebhookLagRow {
+  /** The most events that an active endpoint has yet to accept. */
+  readonly eventsBehind: bigint;
+  /** When the oldest of them was recorded; null if there is none. */
+  readonly oldestAt: Date | null;
+}
+
+// Of each active endpoint: the events ahead of its position, and those behind it that are sent again. As webhook_figures, for one institution.
+const webhookLag = sql(
+  'figures_webhook_lag',
+  `select coalesce(max(ahead.events + behind.events), 0) as events_behind,
+          min(least(ahead.oldest, behind.oldest)) as oldest_at
+   from webhook_endpoints e
+   cross join lateral (
+     select count(*) as events, min(a.recorded_at) as oldest
+     from (select o.recorded_at from outbox o
+           where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key)
+           order by o.epoch, o.xid, o.event_key limit 1000) a
+   ) ahead
+   cross join lateral (
+     select count(*) as events, min(w.recorded_at) as oldest
+     from (select o.recorded_at
+           from webhook_deliveries d
+           join outbox o on o.institution_id = $1 and (o.epoch, o.xid, o.event_key) = (d.epoch, d.xid, d.event_key)
+           where d.institution_id = $1 and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'
+           order by d.number limit 1000) w
+   ) behind
+   where e.institution_id = $1 and e.status = 'ACTIVE' and e.transport = 'HTTPS'`,
+);
+
+/** How far the webhooks are behind. An endpoint counts up to 1,000 events on either side of its position. */
+export async function selectWebhookLag(db: Queryable): Promise<WebhookLagRow> {
+  return (await db.query<WebhookLagRow>(webhookLag, [db.institutionId])).rows[0] as WebhookLagRow;
+}

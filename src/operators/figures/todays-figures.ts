@@ -8,6 +8,7 @@ import {
   selectMoved,
   selectReviews,
   selectSignIns,
+  selectWebhookLag,
 } from './figure-queries.ts';
 
 const dayMillis = 24 * 60 * 60_000;
@@ -25,13 +26,14 @@ export function todaysFigures(
   const [now, at] = [businessTime(institutionId, clock()), clock()];
   const since = instantOf(localDate(now, timeZone), '00:00', timeZone);
   return database.snapshot(institutionId, async (tx) => {
-    const [moved, declines, lastHour, hourYesterday, waiting, signIns, facts] = await Promise.all([
+    const [moved, declines, lastHour, hourYesterday, waiting, signIns, lag, facts] = await Promise.all([
       selectMoved(tx, since),
       selectDeclines(tx, since),
       selectMinutes(tx, now),
       selectMinutes(tx, new Date(now.getTime() - dayMillis)),
       selectReviews(tx),
       selectSignIns(tx, instantOf(localDate(at, timeZone), '00:00', timeZone)),
+      selectWebhookLag(tx),
       selectInstitutionFacts(tx),
     ]);
     return {
@@ -49,6 +51,8 @@ export function todaysFigures(
         endpoints: facts.webhooks,
         disabled: facts.webhooksDisabled,
         failingSince: facts.webhooksFailingSince,
+        eventsBehind: Number(lag.eventsBehind),
+        lagSeconds: lag.oldestAt && Math.max(0, (now.getTime() - lag.oldestAt.getTime()) / 1000),
       },
       core: { heardAt: facts.coreHeardAt, oldestUndeliveredAt: facts.oldestUndeliveredAt },
       reconcile: { finishedAt: facts.reconciledAt, findings: facts.findings },

@@ -55,7 +55,7 @@ function actions<Row>(actsOf: (row: Row) => readonly Act<string>[], onDone: Done
   if (!may('institution:change')) return [];
   const cell = (row: Row) =>
     html`<div class="actions">${actsOf(row).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`;
-  return [{ title: 'Acts', text: () => '', cell }];
+  return [{ title: 'Acts', text: () => '', cell, isActs: true }];
 }
 
 function clientColumns(onDone: Done): readonly Column<Client>[] {

@@ -74,6 +74,7 @@ function withActs(onDone: (made?: Invitation) => void): readonly Column<Operator
     {
       title: 'Change',
       text: () => '',
+      isActs: true,
       cell: (row) => html`<${OperatorActs} operator=${row} onDone=${onDone} />`,
     },
   ];

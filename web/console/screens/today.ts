@@ -15,6 +15,8 @@ import { Screen } from '../shell.ts';
 const refreshSeconds = 10;
 /** A stream has this time to deliver before the page asks. */
 const patienceMillis = 1_500;
+/** A webhook that is this far behind has missed its first attempts. */
+const worthAColorSeconds = 60;
 
 /** The day of the institution until now. Each figure leads to the rows that it counts. */
 export function TodayScreen() {
@@ -61,15 +63,23 @@ function Tiles({ today }: { today: Today }) {
     <${Tile} title="Sign-ins" figure=${succeeded} screen="audit" query=${{ action: 'login', since: today.since }} right="audit:read">${may('audit:read') ? html`<a href=${addressOf('audit', undefined, { action: 'login', outcome: 'refused', since: today.since })}>${refused} refused</a>` : `${refused} refused`}<//>
     <${Tile} title="Webhooks" figure=${webhooks.endpoints} screen="webhooks" right="institution:read">
       ${webhooks.disabled > 0 && html`<${Badge} kind="warn">${webhooks.disabled} disabled<//> `}
-      ${webhooks.failingSince ? html`<${Badge} kind="bad">failing since <${Moment} at=${webhooks.failingSince} /><//>` : 'none is failing'}
+      ${webhooks.failingSince ? html`<${Badge} kind="bad">failing since <${Moment} at=${webhooks.failingSince} /><//>` : 'none is failing'}; ${lagWords(webhooks)}
     <//>
     <${Tile} title="Core" figure=${core.heardAt ? durationOf(Math.max(0, Date.parse(today.at) - Date.parse(core.heardAt))) : '–'} screen=${core.heardAt ? 'breaks' : undefined} right="institution:read">
       ${core.heardAt ? 'since its last request' : 'has not connected'}${core.oldestUndeliveredAt && html` <${Badge} kind="warn">an order waits since <${Moment} at=${core.oldestUndeliveredAt} /><//>`}
     <//>
-    <${Tile} title="Reconcile: findings" figure=${reconcile.findings ?? '–'}>
-      ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'look into it' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
+    <${Tile} title="Reconcile: findings" figure=${reconcile.findings ?? '–'} screen=${reconcile.finishedAt ? 'ledger' : undefined} right="institution:read">
+      ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'the command names the rows' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
     <//>
   </div>`;
+}
+
+/** `3 events behind, 12 s`. An event on its way is no lag worth a color. */
+function lagWords({ eventsBehind, lagSeconds }: Today['webhooks']): Children {
+  if (eventsBehind === 0 || lagSeconds === null) return 'none is behind';
+  const count = eventsBehind === 1 ? '1 event' : `${eventsBehind} events`;
+  const words = `${count} behind, ${durationOf(Math.round(lagSeconds) * 1_000)}`;
+  return lagSeconds < worthAColorSeconds ? words : html`<${Badge} kind="warn">${words}<//>`;
 }
 
 interface TileProps {

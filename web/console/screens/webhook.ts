@@ -132,6 +132,7 @@ function Attempts({ path, onDone }: { path: string; onDone: (words: string) => v
   const again: Column<Attempt> = {
     title: 'Again',
     text: () => '',
+    isActs: true,
     cell: ({ eventId, sequence }) =>
       sequence !== undefined &&
       html`<${ActButton} onDone=${onDone} act=${replayOf(path, { eventIds: [eventId] }, { verb: 'Send again', effect: `Event ${eventId} is sent again, with the same id.` })} />`,

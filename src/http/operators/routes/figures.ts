@@ -49,7 +49,10 @@ export const figureOperations: readonly OperatorOperation[] = [
         shape({ heldFor: text, transfers: whole, oldestAt: orNull(moment), nextDueAt: orNull(moment) }),
       ),
       signIns: Type.Array(shape({ outcome: text, signIns: whole })),
-      webhooks: shape({ endpoints: whole, disabled: whole, failingSince: orNull(moment) }),
+      webhooks: shape({
+        ...{ endpoints: whole, disabled: whole, failingSince: orNull(moment) },
+        ...{ eventsBehind: whole, lagSeconds: orNull(Type.Number()) },
+      }),
       core: shape({ heardAt: orNull(moment), oldestUndeliveredAt: orNull(moment) }),
       reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
     }),

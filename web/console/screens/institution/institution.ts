@@ -1,5 +1,6 @@
 import { useLoad } from '../../../common/load.ts';
 import { html } from '../../../design/html.ts';
+import { Moment } from '../../moment.ts';
 import { read, type WorkFigures } from '../../operations.ts';
 import { ask, may } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
@@ -23,7 +24,7 @@ function Facts({ id, title, path }: { id: string; title: string; path: string })
     <header><h2 id=${id}>${title}</h2></header>
     <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
       ${(settings: Settings) => html`<div class="body"><dl class="facts">
-        ${flat(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${textOf(value)}</dd>`)}
+        ${flat(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${isMoment(value) ? html`<${Moment} at=${value} />` : textOf(value)}</dd>`)}
       </dl></div>
       ${settings.work !== undefined && html`<${Work} work=${settings.work as WorkFigures | null} />`}`}
     <//>
@@ -39,6 +40,10 @@ function flat({ database, work: _, ...facts }: Settings): [string, unknown][] {
 function titleOf(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function isMoment(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 }
 
 function textOf(value: unknown): string {

@@ -206,6 +206,7 @@ const consentColumns = (onDone: (words: string) => void): readonly Column<Consen
         {
           title: 'Acts',
           text: () => '',
+          isActs: true,
           cell: ({ consentId, clientName }: Consent) =>
             html`<${ActButton} onDone=${onDone} act=${{
               verb: 'End the consent',

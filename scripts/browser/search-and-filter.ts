@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { breachesOf, openPage, pressOn, sizes } from './browser.ts';
+import { actByKeyboard, settled, show, signIn } from './console-page.ts';
+
+/** By Ctrl K from any screen: a member by name and by number, an account by id, a transfer by id and by amount. */
+export async function findsAnything(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo teller');
+  for (const [text, link] of [
+    ['Quayside', /Marina/],
+    ['Marina Quay', /Marina/],
+    ['100002', /Marina/],
+    ['a-1002-checking', 'a-1002-checking'],
+    ['walk-1', 'walk-1'],
+    ['105.25', 'walk-1'],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(({ hash }) => new URLSearchParams(hash.split('?')[1]).get('text') === text);
+    await settled(page);
+    await page.getByRole('main').getByRole('link', { name: link }).first().waitFor();
+  }
+  const breaches = await breachesOf(page);
+  await page.context().close();
+  return [...breaches, ...faults];
+}
+
+/** A table with many rows is filtered, and its file has the rows that are left; one with few rows has a file and no filter. */
+export async function filtersTable(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo teller');
+  await show(page, url, 'members/p-1002');
+  const card = page.getByRole('region', { name: 'Last events' });
+  const rows = card.locator('tbody tr');
+  const all = await rows.count();
+  await card.getByRole('searchbox', { name: 'Filter: Last events' }).fill('login succeeded');
+  await card.getByText(new RegExp(`^\\d+ of ${all} rows$`)).waitFor();
+  const left = await rows.count();
+  if (left === 0 || (await rows.filter({ hasText: 'Login' }).count()) !== left)
+    found.push(`${left} rows of ${all} are left`);
+  const save = card.getByRole('button', { name: 'Save as CSV' });
+  const [download] = await Promise.all([page.waitForEvent('download'), save.press('Enter')]);
+  if (download.suggestedFilename() !== 'last-events.csv') found.push(download.suggestedFilename());
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+  if (lines.length !== left + 1) found.push(`the file has ${lines.length} lines`);
+  await card.getByRole('searchbox').fill('no such words');
+  await card.getByText('No row has this text.').waitFor();
+  found.push(...(await breachesOf(page)));
+  const accounts = page.getByRole('region', { name: 'Accounts and rights of this person' });
+  await accounts.getByRole('button', { name: 'Save as CSV' }).waitFor();
+  await page.context().close();
+  return [...found, ...faults];
+}
+
+/** An administrator gives a client a second secret, ends the older one, and switches the client off and on, by the keyboard alone. */
+export async function changesClient(browser: Browser, url: string): Promise<string[]> {
+  const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo administrator');
+  await pressOn(page, ['link', /^Clients$/]);
+  await page.getByRole('heading', { name: 'Signing keys' }).waitFor();
+  await settled(page);
+  for (const [verb, words] of [
+    ['New secret', /^The new secret of \S+ is \S+\. It is not shown again\.$/],
+    ['End the older secret', /^The older secret of \S+ has ended\.$/],
+    ['Switch off', /^\S+ is switched off\.$/],
+    ['Switch on', /^\S+ is switched on\.$/],
+  ] as const) {
+    await actByKeyboard(page, verb, 'A walk of the console');
+    await page.getByText(words).waitFor();
+  }
+  const breaches = await breachesOf(page);
+  await page.context().close();
+  return [...breaches, ...faults];
+}
