@@ -12,6 +12,7 @@ import { type KeyOfOther, type PublishedKey, publishKeys, selectKeysOfOthers } f
 import {
   forgetNames,
   listCrossedNames,
+  type PlacedElsewhere,
   type PublishedClient,
   type PublishedHost,
   type PublishedInstitution,
@@ -21,6 +22,7 @@ import {
   publishInstitutions,
   publishProviders,
   renewClaims,
+  selectElsewhere,
   selectNumberOf,
 } from './name-queries.ts';
 import {
@@ -193,6 +195,11 @@ export class CellDirectory {
       if (error !== undone) throw error;
       return published;
     });
+  }
+
+  /** Those of this cell's institutions that the directory places in another cell. */
+  listElsewhere(cell: string, institutions: readonly InstitutionId[]): Promise<PlacedElsewhere[]> {
+    return this.#database.directory((db) => selectElsewhere(db, cell, institutions));
   }
 
   /** Reserves names for this cell before it writes them in its own database. Problem `invalid_request` for one that is taken. */

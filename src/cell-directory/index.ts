@@ -13,4 +13,5 @@ export {
   type Publication,
 } from './cell-directory.ts';
 export type { KeyOfOther, PublishedKey } from './key-queries.ts';
+export type { PlacedElsewhere } from './name-queries.ts';
 export type { Clue } from './queries.ts';

@@ -60,6 +60,25 @@ export async function publishInstitutions(
   return { added, conflicts: rows.map(sentenceOf) };
 }
 
+const elsewhere = sql(
+  'directory_elsewhere',
+  `select institution_id, code, cell from directory_institutions
+   where institution_id = any ($1::integer[]) and cell <> $2 order by 1`,
+);
+
+export interface PlacedElsewhere extends PublishedInstitution {
+  readonly cell: string;
+}
+
+/** Those of the institutions that the directory places in another cell. */
+export async function selectElsewhere(
+  db: Directory,
+  cell: string,
+  institutions: readonly InstitutionId[],
+): Promise<PlacedElsewhere[]> {
+  return (await db.query<PlacedElsewhere>(elsewhere, [institutions, cell])).rows;
+}
+
 function sentenceOf(strange: StrangeInstitution): string {
   const { institutionId, code, knownCode, cell, cellOfCode } = strange;
   if (knownCode !== null && knownCode !== code)

@@ -28,6 +28,7 @@ import { continueKeys } from './key-numbers.ts';
 import {
   type Channel,
   channelOf,
+  isChannelWhole,
   publish,
   subscribe,
   unpublish,
@@ -120,18 +121,17 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
       refuse(
         `The cell "${to}" does not know that "${code}" arrives. It may have been restored from a backup: undo the move here.`,
       );
+    if (!(await isChannelWhole(source, target, move.channel)))
+      refuse(
+        `The replication of "${code}" has lost its slot at the source, as after a fail-over. Undo the move, and begin it anew.`,
+      );
     if (institution.served === 'here') await prepare(move);
     const closedAt = performance.now();
-    let rows = 0n;
-    try {
-      if (institution.served !== 'left') rows = await close(move, closedAt);
-    } catch (error) {
-      // Nothing has opened at the target, so the source goes on.
-      await closeFence(source.db, institutionId, () =>
-        updateServed(source.db, institutionId, { served: 'here', otherCell: null }),
-      ).catch(() => {});
-      throw error;
-    }
+    // The target may have been restored to an earlier moment since the source let go.
+    const rows =
+      institution.served === 'left'
+        ? await proveWhole(move, { closedAt, otherwise: `Nothing has opened. Undo the move of "${code}".` })
+        : await close(move, closedAt);
     await open(move);
     const pauseMillis = performance.now() - closedAt;
     await tidy(move);
@@ -167,30 +167,42 @@ async function prepare(move: Move): Promise<void> {
 
 /** From the last change at the source to the proof that the target has the same rows. Returns their number. */
 async function close(move: Move, closedAt: number): Promise<bigint> {
-  const { source, target, institution, cells, tables, channel, onStep } = move;
-  const { pauseMillis = longestPauseMillis } = move;
+  const { source, institution, cells, onStep } = move;
   const { institutionId } = institution;
-  await onStep?.('close');
-  if (institution.served === 'here')
+  try {
+    await onStep?.('close');
+    if (institution.served === 'here')
+      await closeFence(source.db, institutionId, () =>
+        updateServed(source.db, institutionId, { served: 'leaving', otherCell: cells.target.name }),
+      );
+    const rows = await proveWhole(move, { closedAt, otherwise: 'The institution is open here again.' });
+    await onStep?.('let_go');
+    await inTransaction(source.db, async () => {
+      await updateServed(source.db, institutionId, { served: 'left', otherCell: cells.target.name });
+      await note(source, wholeService, move, 'institution.left');
+    });
+    return rows;
+  } catch (error) {
+    // Nothing has opened at the target, so the source goes on.
     await closeFence(source.db, institutionId, () =>
-      updateServed(source.db, institutionId, { served: 'leaving', otherCell: cells.target.name }),
-    );
+      updateServed(source.db, institutionId, { served: 'here', otherCell: null }),
+    ).catch(() => {});
+    throw error;
+  }
+}
+
+/** Compares the target with the source, which stands still, once it has the last changes. Returns the number of rows. */
+async function proveWhole(
+  { source, target, institution, tables, channel, onStep, pauseMillis = longestPauseMillis }: Move,
+  { closedAt, otherwise }: { readonly closedAt: number; readonly otherwise: string },
+): Promise<bigint> {
   await onStep?.('follow');
   if (!(await waitForApplied(source, channel.slot, pauseMillis - (performance.now() - closedAt))))
-    throw new Error(
-      'The other cell did not apply the last changes in time. The institution is open here again.',
-    );
+    throw new Error(`The other cell did not apply the last changes in time. ${otherwise}`);
   await onStep?.('compare');
-  const { rows, differing } = await compareSides([source, target], institutionId, tables);
+  const { rows, differing } = await compareSides([source, target], institution.institutionId, tables);
   if (differing.length > 0)
-    throw new Error(
-      `The two cells have other rows in ${differing.join(', ')}. The institution is open here again.`,
-    );
-  await onStep?.('let_go');
-  await inTransaction(source.db, async () => {
-    await updateServed(source.db, institutionId, { served: 'left', otherCell: cells.target.name });
-    await note(source, wholeService, move, 'institution.left');
-  });
+    throw new Error(`The two cells have other rows in ${differing.join(', ')}. ${otherwise}`);
   return rows;
 }
 

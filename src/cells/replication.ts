@@ -65,6 +65,17 @@ export async function subscribe({ db }: Side, source: Side, { publication, slot 
   );
 }
 
+/** False: the target follows a slot that the source has no more, after a fail-over of the source for instance. Changes may be missing then. */
+export async function isChannelWhole(source: Side, target: Side, { slot }: Channel): Promise<boolean> {
+  if (!(await isSubscribed(target, slot))) return true;
+  const found = await run(
+    source.db,
+    `select from pg_replication_slots where slot_name = $1 and wal_status is distinct from 'lost'`,
+    [slot],
+  );
+  return found.length > 0;
+}
+
 async function isSubscribed({ db }: Pick<Side, 'db'>, slot: string): Promise<boolean> {
   const found = await run(
     db,

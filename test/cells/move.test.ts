@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { publishAtStart } from '../../src/app/cells/publishing.ts';
 import {
   confirmMove,
   type MoveDeps,
@@ -54,9 +55,13 @@ async function killedAt(step: string, source: TestCell, target: TestCell, code =
 const move = (source: TestCell, target: TestCell) =>
   between(source, target, (deps) => moveInstitution(deps, 'lakeside', target.name));
 
-/** The command in a process of its own. */
-function command(source: TestCell, target: TestCell) {
-  return spawn(process.execPath, ['src/main.ts', 'institution', 'move', 'lakeside', '--to', target.name], {
+/** A command in a process of its own; by default the move of lakeside. */
+function command(
+  source: TestCell,
+  target: TestCell,
+  words: readonly string[] = ['institution', 'move', 'lakeside', '--to', target.name],
+) {
+  return spawn(process.execPath, ['src/main.ts', ...words], {
     env: {
       PATH: process.env.PATH,
       PUBLIC_URL: 'http://sharedraft.test',
@@ -303,6 +308,69 @@ test('a move that cannot end well is refused before it changes anything', async 
     );
   assert.match(await set(east, 2, 999), /"lakeside" was created here with the number 1/);
   assert.match(await set(west, 1, 1999), /came from another cell with the number [12]/);
+});
+
+test('a target that was restored to the middle of a move is not opened, and the move is undone', async () => {
+  await killedAt('switch', east, west, 'harbor');
+  // The slot is ahead of what a backup of the target had.
+  await west.rows(`set session_replication_role = 'replica';
+    delete from balances where institution_id = 2 and account_key = (select min(account_key) from balances where institution_id = 2)`);
+  await assert.rejects(
+    between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west')),
+    { message: 'The two cells have other rows in balances. Nothing has opened. Undo the move of "harbor".' },
+  );
+  const served = async (cell: TestCell) =>
+    (await cell.rows<{ served: string }>(`select served from institutions where code = 'harbor'`))[0]?.served;
+  assert.deepEqual([await served(east), await served(west)], ['left', 'arriving']);
+  await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
+  assert.deepEqual([await served(east), await served(west)], ['here', 'gone']);
+});
+
+test('a move whose slot is gone, as after a fail-over of the source, is refused until it is undone', async () => {
+  await killedAt('close', east, west, 'harbor');
+  const [slot] = await east.rows<{ name: string }>('select slot_name as name from pg_replication_slots');
+  assert.ok(slot !== undefined);
+  await west.rows(`alter subscription ${slot.name} disable`);
+  await eventually('the slot is dropped', () =>
+    east.rows(`select pg_drop_replication_slot('${slot.name}')`).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const again = () => between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west'));
+  assert.match(
+    await refusal(again()),
+    /has lost its slot at the source, as after a fail-over\. Undo the move/,
+  );
+  await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
+  assert.deepEqual(await west.rows('select subname from pg_subscription'), []);
+});
+
+test('a source that was restored to a moment before a move does not start, and closes what has moved', async () => {
+  await between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west'));
+  const start = () => publishAtStart(east.service.context, () => {});
+  await start();
+  await east.rows(`set session_replication_role = 'replica';
+    update institutions set served = 'here', other_cell = null where code = 'harbor'`);
+  await assert.rejects(start(), {
+    name: 'ServiceStartError',
+    message:
+      /^"harbor" is served here, and the directory says that the cell "west" serves it\. If .+ "sharedraft restored"; if .+ "sharedraft cell publish --take harbor"\.$/,
+  });
+  const restored = command(east, west, ['restored']);
+  const said = await text(restored.stdout);
+  assert.match(said, /^harbor: the cell "west" serves it since, and this cell no longer does\.$/m);
+  assert.doesNotMatch(said, /^harbor: readers/m);
+  await start();
+  assert.deepEqual(
+    await east.rows(`select served, other_cell as other from institutions where code = 'harbor'`),
+    [{ served: 'left', other: 'west' }],
+  );
+  await assert.rejects(east.rows(`update accounts set description = 'Late' where institution_id = 2`), {
+    code: 'SD151',
+  });
+  await between(east, west, (deps) => confirmMove(deps, 'harbor', 'west'));
+  await between(west, east, (deps) => moveInstitution(deps, 'harbor', 'east'));
 });
 
 test('the database refuses a number of another cell, and a step of a move out of its order', async () => {

@@ -1,6 +1,7 @@
-import { DirectoryRefusedError } from '../../cell-directory/index.ts';
-import { readPublication } from '../../cells/index.ts';
+import { type CellDirectory, DirectoryRefusedError } from '../../cell-directory/index.ts';
+import { findMovedSince, readPublication } from '../../cells/index.ts';
 import { type Repeated, repeatedly } from '../../shared/process/repeatedly.ts';
+import type { Database } from '../../storage/index.ts';
 import type { AppContext } from '../context.ts';
 import type { Log } from '../service-log.ts';
 import { ServiceStartError } from '../start-checks.ts';
@@ -10,15 +11,28 @@ const publishMillis = 10_000;
 type PublishDeps = Pick<AppContext, 'database' | 'directory' | 'directoryState' | 'auth'>;
 
 /**
- * Compares this cell with the directory, and adds what is missing there. Throws ServiceStartError for a cell that does not fit the others. A
- * directory that is away is logged: the cell serves its own institutions without it.
+ * Compares this cell with the directory, and adds what is missing there. Throws ServiceStartError for a cell that does not fit the others, or
+ * that would serve an institution of another one. A directory that is away is logged: the cell serves its own institutions without it.
  */
 export async function publishAtStart(context: PublishDeps, log: Log): Promise<void> {
   if (context.directory === undefined) return;
-  await publishOnce(context, log).catch((error) => {
+  try {
+    await refuseMovedSince(context.database, context.directory);
+    await publishOnce(context, log);
+  } catch (error) {
+    if (error instanceof ServiceStartError) throw error;
     if (error instanceof DirectoryRefusedError) throw new ServiceStartError(error.message);
     log('directory_not_published', { error });
-  });
+  }
+}
+
+async function refuseMovedSince(database: Database, directory: CellDirectory): Promise<void> {
+  const [moved] = await findMovedSince((work) => database.directory(work), directory);
+  if (moved === undefined) return;
+  const { code, cell } = moved;
+  throw new ServiceStartError(
+    `"${code}" is served here, and the directory says that the cell "${cell}" serves it. If this database was restored from a backup, run "sharedraft restored"; if the directory is wrong, run "sharedraft cell publish --take ${code}".`,
+  );
 }
 
 /** The same six times a minute, in every process: a name that a command could not publish is missing for ten seconds. */
