@@ -85,6 +85,7 @@ export async function requireFit(
   const [level] = await run<{ level: string }>(source.db, `select current_setting('wal_level') as level`);
   if (level?.level !== 'logical')
     refuse('The server of this cell needs wal_level = logical, and a restart for it.');
+  await requireRoom(source, target);
   await requireSameSecrets(source, target, secrets);
   const [byId, byCode] = await Promise.all([
     findInstitution(target.db, institutionId),
@@ -101,6 +102,34 @@ export async function requireFit(
   )
     refuse(`The cell "${cells.target.name}" has an institution with the number ${institutionId}.`);
   await requireFreeNames(source, target, institution);
+}
+
+/** A slot, a sender and a worker follow the source, and others of each copy the tables. A copy that finds none free would wait for ever. */
+const leastFree = 2;
+
+async function requireRoom(source: Side, target: Side): Promise<void> {
+  const [here] = await run<{ slots: number; senders: number }>(
+    source.db,
+    `select current_setting('max_replication_slots')::integer
+              - (select count(*)::integer from pg_replication_slots where slot_name not like 'sharedraft\\_move\\_%') as slots,
+            current_setting('max_wal_senders')::integer
+              - (select count(*)::integer from pg_stat_replication where application_name not like 'sharedraft\\_move\\_%') as senders`,
+  );
+  const [there] = await run<{ workers: number }>(
+    target.db,
+    `select current_setting('max_logical_replication_workers')::integer
+              - (select count(*)::integer from pg_stat_subscription where pid is not null and subname not like 'sharedraft\\_move\\_%') as workers`,
+  );
+  const settings = [
+    ['this cell', 'max_replication_slots', here?.slots],
+    ['this cell', 'max_wal_senders', here?.senders],
+    ['the other cell', 'max_logical_replication_workers', there?.workers],
+  ] as const;
+  for (const [cell, setting, free = 0] of settings)
+    if (free < leastFree)
+      refuse(
+        `The server of ${cell} has ${free} left of ${setting}, and a move needs ${leastFree}: raise it.`,
+      );
 }
 
 async function versionOf({ db }: Side): Promise<string> {

@@ -11,6 +11,7 @@ import {
   updateArriving,
   updateServed,
 } from '../institutions/index.ts';
+import { type Finding, reconcile } from '../reconciliation/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Clock } from '../storage/index.ts';
 import {
@@ -48,6 +49,7 @@ import { listTables, type MovedTable, thatMove } from './tables.ts';
 
 /** The steps of a move, in order. */
 export const moveSteps = [
+  'reconcile_here',
   'fence',
   'publish',
   'arrive',
@@ -59,6 +61,7 @@ export const moveSteps = [
   'switch',
   'open',
   'tidy',
+  'reconcile_there',
 ] as const;
 export type MoveStep = (typeof moveSteps)[number];
 
@@ -83,6 +86,8 @@ export interface Moved {
   readonly pauseMillis: number | undefined;
   /** Rows that were compared on both sides. */
   readonly rows: bigint;
+  /** Of reconcile at the target, behind the move. */
+  readonly findings: readonly Finding[];
 }
 
 interface Move extends MoveDeps {
@@ -107,7 +112,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
     if (institution.served === 'left' && there?.served === 'here') {
       await switchDirectory(move);
       await tidy(move);
-      return { pauseMillis: undefined, rows: 0n };
+      return { pauseMillis: undefined, rows: 0n, findings: await reconcileThere(move) };
     }
     if (institution.served === 'arriving' || institution.served === 'gone')
       refuse(
@@ -135,14 +140,20 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
     await open(move);
     const pauseMillis = performance.now() - closedAt;
     await tidy(move);
-    return { pauseMillis, rows };
+    return { pauseMillis, rows, findings: await reconcileThere(move) };
   });
 }
 
 /** Everything that needs no pause: the fence, which is still open, and a copy that follows the source. */
 async function prepare(move: Move): Promise<void> {
   const { source, target, institution, cells, tables, channel, onStep } = move;
-  const { institutionId } = institution;
+  const { institutionId, code } = institution;
+  await onStep?.('reconcile_here');
+  const [finding] = await findingsOf(source, move);
+  if (finding !== undefined)
+    refuse(
+      `reconcile finds faults of "${code}" here, which would move along: run "sharedraft reconcile --institution ${code}". The first is ${finding.check} ${finding.row}: ${finding.detail}`,
+    );
   await onStep?.('fence');
   await buildFence(source.db, tables, [institutionId]);
   await onStep?.('publish');
@@ -163,6 +174,23 @@ async function prepare(move: Move): Promise<void> {
     refuse(
       'The other cell cannot keep up with the changes of this one. Repeat the command at a quieter time.',
     );
+}
+
+/** The books of the institution on one side. */
+async function findingsOf({ database }: Side, { institution, clock }: Move): Promise<readonly Finding[]> {
+  const { institutionId, clockAheadSeconds } = institution;
+  const findings: Finding[] = [];
+  await reconcile(database, institutionId, {
+    at: new Date(clock().getTime() + Number(clockAheadSeconds) * 1000),
+    onFinding: (finding) => findings.push(finding),
+  });
+  return findings;
+}
+
+/** The institution is open meanwhile, so that no pause depends on its size. */
+async function reconcileThere(move: Move): Promise<readonly Finding[]> {
+  await move.onStep?.('reconcile_there');
+  return findingsOf(move.target, move);
 }
 
 /** From the last change at the source to the proof that the target has the same rows. Returns their number. */

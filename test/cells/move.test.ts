@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { publishAtStart } from '../../src/app/cells/publishing.ts';
@@ -142,7 +143,8 @@ test('an institution moves under load while its command is killed at every step:
     if (step === 'close') held = await member.request('POST', paths.transfers, heldForReview);
     await killedAt(step, east, west);
     // Before the pause the institution is open, and so it is once the other cell has it.
-    if (['fence', 'publish', 'arrive', 'copy', 'tidy'].includes(step)) await decidedAgain();
+    if (['reconcile_here', 'fence', 'publish', 'arrive', 'copy', 'tidy', 'reconcile_there'].includes(step))
+      await decidedAgain();
   }
   await move(east, west);
   await decidedAgain();
@@ -201,7 +203,9 @@ test('an institution moves under load while its command is killed at every step:
   await between(west, east, (deps) => undoMove(deps, 'lakeside', 'east'));
   await decidedAgain();
   const killed = command(west, east);
+  const end = once(killed, 'close');
   for await (const line of killed.stdout) if (String(line).includes('Closing')) killed.kill('SIGKILL');
+  assert.deepEqual(await end, [null, 'SIGKILL']);
   const again = command(west, east);
   const said = await text(again.stdout);
   assert.match(said, /"lakeside" is open at the cell "east": \d+ rows, closed for \d+\.\d s/, said);
@@ -281,6 +285,13 @@ test('a move that cannot end well is refused before it changes anything', async 
   await west.rows(`update institutions set code = 'marina', host = 'harbor.example' where code = 'harbor'`);
   assert.match(await asked(same), /Another institution of the target has: harbor\.example \(institutions\)/);
   await west.rows(`delete from institutions where code = 'marina'`);
+
+  const owe = (minor: number) =>
+    east.rows(`set session_replication_role = 'replica';
+      update balances set posted = posted + ${minor} where institution_id = 2 and account_key = (select min(account_key) from balances where institution_id = 2)`);
+  await owe(1);
+  assert.match(await asked(same), /^reconcile finds faults of "harbor" here, which would move along/);
+  await owe(-1);
 
   await killedAt('close', east, west, 'harbor');
   await assert.rejects(west.rows(`update institutions set name = 'Early' where institution_id = 2`), {

@@ -90,7 +90,7 @@ export const folders: Readonly<Record<string, Folder>> = {
   },
   cells: {
     purpose: 'the move of an institution to the database of another cell, over two connections of the owner',
-    imports: ['auth', 'cell-directory', ...tenant],
+    imports: ['reconciliation', 'auth', 'cell-directory', ...tenant],
   },
   'cell-directory': {
     purpose: 'the database that knows the cell of each institution, client, provider and host name',

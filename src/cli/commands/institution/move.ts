@@ -11,6 +11,7 @@ interface Options extends ConfirmOptions {
 }
 
 const sentences: Readonly<Record<MoveStep, string>> = {
+  reconcile_here: 'Running reconcile here.',
   fence: 'Building the fence around the institution, which is still open.',
   publish: 'Publishing its rows.',
   arrive: 'Announcing it to the other cell.',
@@ -22,6 +23,7 @@ const sentences: Readonly<Record<MoveStep, string>> = {
   switch: 'Switching the directory.',
   open: 'Opening the institution at the other cell.',
   tidy: 'Tidying up.',
+  reconcile_there: 'Running reconcile at the other cell.',
 };
 
 export function move(): Command {
@@ -58,12 +60,15 @@ export function move(): Command {
           await confirmMove(deps, code, to);
           say(`The copy of "${code}" is deleted.`);
         } else {
-          const { pauseMillis, rows } = await moveInstitution(deps, code, to);
+          const { pauseMillis, rows, findings } = await moveInstitution(deps, code, to);
           say(
             pauseMillis === undefined
               ? `"${code}" is open at the cell "${to}".`
               : `"${code}" is open at the cell "${to}": ${rows} rows, closed for ${(pauseMillis / 1000).toFixed(1)} s. Send its requests there. The copy here is kept until --confirm.`,
           );
+          for (const { check, row, detail } of findings)
+            say(`reconcile at "${to}": ${check} ${row}: ${detail}`);
+          if (findings.length > 0) process.exitCode = 1;
         }
       });
     });
