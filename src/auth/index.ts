@@ -125,6 +125,7 @@ export type { CodeAttempt } from './second-factor/prove-code.ts';
 export { removeSecondFactor } from './second-factor/remove-second-factor.ts';
 export { firstSecretPlace, resealAuthenticators } from './second-factor/sealed-secret.ts';
 export type { Accesses } from './security/accesses.ts';
+export { type MeansOfMember, meansOfMember } from './security/means-of-member.ts';
 export {
   beginAuthenticator,
   confirmAuthenticator,

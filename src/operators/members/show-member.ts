@@ -1,8 +1,10 @@
 import { alertsOfMember } from '../../alerts/index.ts';
+import { type MeansOfMember, meansOfMember } from '../../auth/index.ts';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import { formatMinor } from '../../ledger/index.ts';
 import { maxFailedLogins } from '../../members/index.ts';
 import type { Clock, Database, InstitutionId, Queryable } from '../../storage/index.ts';
+import { type ActivityRow, selectActivity } from './activity-queries.ts';
 import { type FoundPerson, selectPersons } from './find-queries.ts';
 import {
   type ConsentOfMember,
@@ -15,14 +17,6 @@ import {
   selectPerson,
   selectSessions,
 } from './member-queries.ts';
-import {
-  type ActivityRow,
-  type AuthenticatorOfMember,
-  type PasskeyOfMember,
-  selectActivity,
-  selectAuthenticatorOf,
-  selectPasskeysOf,
-} from './security-queries.ts';
 
 /** A person with everything that an operator needs about the access to accounts. */
 export interface ShownMember
@@ -39,10 +33,8 @@ export interface ShownMember
   readonly consents: readonly ConsentOfMember[];
 }
 
-/** The means of sign-in, alerts and last acts of a registered person; nothing of a person without a login. No secret and no key is among them. */
-interface UseOfLogin {
-  readonly passkeys: readonly PasskeyOfMember[];
-  readonly authenticator: AuthenticatorOfMember | null;
+/** The means of sign-in, alerts and last acts of a registered person; nothing of a person without a login. */
+interface UseOfLogin extends MeansOfMember {
   readonly alerts: ShownAlerts | null;
   readonly activity: readonly ActivityRow[];
 }
@@ -145,9 +137,8 @@ export async function showMember(
 async function useOf(db: Queryable, { userKey, personKey, userId }: PersonRow): Promise<UseOfLogin> {
   if (userKey === null || userId === null)
     return { passkeys: [], authenticator: null, alerts: null, activity: [] };
-  const [passkeys, authenticator, alerts, activity] = await Promise.all([
-    selectPasskeysOf(db, userKey),
-    selectAuthenticatorOf(db, userKey),
+  const [means, alerts, activity] = await Promise.all([
+    meansOfMember(db, userKey),
     alertsOfMember(db, { userKey, personKey }),
     selectActivity(db, userId),
   ]);
@@ -155,12 +146,7 @@ async function useOf(db: Queryable, { userKey, personKey, userId }: PersonRow): 
     ...rule,
     threshold: threshold === null ? null : formatMinor(threshold, rule.currency),
   }));
-  return {
-    passkeys,
-    authenticator: authenticator ?? null,
-    alerts: { ...alerts, rules },
-    activity,
-  };
+  return { ...means, alerts: { ...alerts, rules }, activity };
 }
 
 function loginOf(row: PersonRow, now: Date): ShownLogin | null {

@@ -1,48 +1,5 @@
 import { type Queryable, sql } from '../../storage/index.ts';
 
-/** A passkey of a member, without its key. */
-export interface PasskeyOfMember {
-  readonly name: string;
-  readonly isSynced: boolean;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-}
-
-const passkeys = sql(
-  'operators_passkeys_of_member',
-  `select p.name, p.is_synced, p.created_at, p.last_used_at from passkeys p
-   where p.institution_id = $1 and p.user_key = $2 order by p.created_at, p.passkey_id`,
-);
-
-export async function selectPasskeysOf(db: Queryable, userKey: bigint): Promise<PasskeyOfMember[]> {
-  return (await db.query<PasskeyOfMember>(passkeys, [db.institutionId, userKey])).rows;
-}
-
-/** The authenticator app of a member, without its secret. */
-export interface AuthenticatorOfMember {
-  readonly name: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  /** Those that are left. */
-  readonly recoveryCodes: number;
-}
-
-const authenticator = sql(
-  'operators_authenticator_of_member',
-  `select o.name, o.created_at, o.last_used_at,
-          (select count(*)::integer from recovery_codes r
-           where r.institution_id = $1 and r.user_key = $2) as recovery_codes
-   from authenticators o
-   where o.institution_id = $1 and o.user_key = $2`,
-);
-
-export async function selectAuthenticatorOf(
-  db: Queryable,
-  userKey: bigint,
-): Promise<AuthenticatorOfMember | undefined> {
-  return (await db.query<AuthenticatorOfMember>(authenticator, [db.institutionId, userKey])).rows[0];
-}
-
 /** An act of the member, or of an operator on the member. */
 export interface ActivityRow {
   /** Of the entry in the audit. */
