@@ -1,4 +1,4 @@
-import { type Directory, type InstitutionId, sql } from '../storage/index.ts';
+import { columnsOf, type Directory, type InstitutionId, sql } from '../storage/index.ts';
 
 /* The names of institutions that are unique over all cells, as a cell publishes and claims them. */
 
@@ -50,11 +50,7 @@ export async function publishInstitutions(
   institutions: readonly PublishedInstitution[],
   at: Date,
 ): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
-  const given = [
-    institutions.map(({ institutionId }) => institutionId),
-    institutions.map(({ code }) => code),
-    cell,
-  ];
+  const given = [...columnsOf(institutions, 'institutionId', 'code'), cell];
   const { rowCount: added } = await db.query(insertInstitutions, [...given, at]);
   const { rows } = await db.query<StrangeInstitution>(strangeInstitutions, given);
   return { added, conflicts: rows.map(sentenceOf) };
@@ -123,7 +119,7 @@ export async function publishHosts(
   hosts: readonly PublishedHost[],
   at: Date,
 ): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
-  const given = [hosts.map(({ institutionId }) => institutionId), hosts.map(({ host }) => host)];
+  const given = columnsOf(hosts, 'institutionId', 'host');
   const { rowCount: added } = await db.query(insertHosts, [...given, at]);
   const { rows } = await db.query<{ host: string; code: string; cell: string }>(strangeHosts, given);
   return {
@@ -143,11 +139,7 @@ const renewHosts = sql(
 
 /** An institution may take a name again that it gave up a moment ago, and no publication frees it before it is written. */
 export async function renewClaims(db: Directory, hosts: readonly PublishedHost[], at: Date): Promise<void> {
-  await db.query(renewHosts, [
-    hosts.map(({ institutionId }) => institutionId),
-    hosts.map(({ host }) => host),
-    at,
-  ]);
+  await db.query(renewHosts, [...columnsOf(hosts, 'institutionId', 'host'), at]);
 }
 
 const crossed = sql(
@@ -191,7 +183,7 @@ export async function publishClients(
   clients: readonly PublishedClient[],
   at: Date,
 ): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
-  const given = [clients.map(({ institutionId }) => institutionId), clients.map(({ clientId }) => clientId)];
+  const given = columnsOf(clients, 'institutionId', 'clientId');
   const { rowCount: added } = await db.query(insertClients, [...given, at]);
   const { rows } = await db.query<{ clientId: string; code: string; cell: string }>(strangeClients, given);
   return {
@@ -225,11 +217,7 @@ export async function publishProviders(
   providers: readonly PublishedProvider[],
   at: Date,
 ): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
-  const given = [
-    providers.map(({ institutionId }) => institutionId),
-    providers.map(({ issuer }) => issuer),
-    providers.map(({ audience }) => audience),
-  ];
+  const given = columnsOf(providers, 'institutionId', 'issuer', 'audience');
   const { rowCount: added } = await db.query(insertProviders, [...given, at]);
   const { rows } = await db.query<{ issuer: string; code: string; cell: string }>(strangeProviders, given);
   return {
@@ -284,23 +272,14 @@ export async function forgetNames(
   },
   claimedBefore: Date,
 ): Promise<number> {
-  const ids = institutions.map(({ institutionId }) => institutionId);
+  const losers = [cell, institutions.map(({ institutionId }) => institutionId), claimedBefore];
   const deleted = [
-    await db.query(deleteHosts, [
-      hosts.map(({ institutionId }) => institutionId),
-      hosts.map(({ host }) => host),
-      ...[cell, ids, claimedBefore],
-    ]),
-    await db.query(deleteClients, [
-      clients.map(({ institutionId }) => institutionId),
-      clients.map(({ clientId }) => clientId),
-      ...[cell, ids, claimedBefore],
-    ]),
+    await db.query(deleteHosts, [...columnsOf(hosts, 'institutionId', 'host'), ...losers]),
+    await db.query(deleteClients, [...columnsOf(clients, 'institutionId', 'clientId'), ...losers]),
     await db.query(deleteProviders, [
-      providers.map(({ institutionId }) => institutionId),
-      providers.map(({ issuer }) => issuer),
-      ...[cell, ids, claimedBefore],
-      providers.map(({ audience }) => audience),
+      ...columnsOf(providers, 'institutionId', 'issuer'),
+      ...losers,
+      ...columnsOf(providers, 'audience'),
     ]),
   ];
   return deleted.reduce((sum, { rowCount }) => sum + rowCount, 0);
