@@ -7,6 +7,7 @@ import {
   findInstitutionByCode,
   type Institution,
 } from '../institutions/index.ts';
+import type { Channel } from './replication.ts';
 import { run, type Side } from './side.ts';
 
 /** A move that was refused before it changed anything. The message is for the operator. */
@@ -70,11 +71,19 @@ export async function requireRights(side: Side, name: string): Promise<void> {
   );
 }
 
-/** Throws MoveRefusedError if the two databases or the institution do not fit together. `institution` is that of the source. */
+interface MoveToCheck {
+  /** As the source has it. */
+  readonly institution: Institution;
+  readonly cells: Cells;
+  readonly secrets: Secrets;
+  readonly channel: Channel;
+}
+
+/** Throws MoveRefusedError if the two databases or the institution do not fit together. */
 export async function requireFit(
   source: Side,
   target: Side,
-  { institution, cells, secrets }: { institution: Institution; cells: Cells; secrets: Secrets },
+  { institution, cells, secrets, channel }: MoveToCheck,
 ): Promise<void> {
   const { institutionId, code } = institution;
   const versions = await Promise.all([source, target].map(versionOf));
@@ -85,7 +94,7 @@ export async function requireFit(
   const [level] = await run<{ level: string }>(source.db, `select current_setting('wal_level') as level`);
   if (level?.level !== 'logical')
     refuse('The server of this cell needs wal_level = logical, and a restart for it.');
-  await requireRoom(source, target);
+  await requireRoom(source, target, channel);
   await requireSameSecrets(source, target, secrets);
   const [byId, byCode] = await Promise.all([
     findInstitution(target.db, institutionId),
@@ -107,18 +116,21 @@ export async function requireFit(
 /** A slot, a sender and a worker follow the source, and others of each copy the tables. A copy that finds none free would wait for ever. */
 const leastFree = 2;
 
-async function requireRoom(source: Side, target: Side): Promise<void> {
+/** This move may have taken some before it was interrupted. */
+async function requireRoom(source: Side, target: Side, { slot }: Channel): Promise<void> {
   const [here] = await run<{ slots: number; senders: number }>(
     source.db,
     `select current_setting('max_replication_slots')::integer
-              - (select count(*)::integer from pg_replication_slots where slot_name not like 'sharedraft\\_move\\_%') as slots,
+              - (select count(*)::integer from pg_replication_slots where slot_name <> $1) as slots,
             current_setting('max_wal_senders')::integer
-              - (select count(*)::integer from pg_stat_replication where application_name not like 'sharedraft\\_move\\_%') as senders`,
+              - (select count(*)::integer from pg_stat_replication where application_name <> $1) as senders`,
+    [slot],
   );
   const [there] = await run<{ workers: number }>(
     target.db,
     `select current_setting('max_logical_replication_workers')::integer
-              - (select count(*)::integer from pg_stat_subscription where pid is not null and subname not like 'sharedraft\\_move\\_%') as workers`,
+              - (select count(*)::integer from pg_stat_subscription where pid is not null and subname <> $1) as workers`,
+    [slot],
   );
   const settings = [
     ['this cell', 'max_replication_slots', here?.slots],

@@ -126,6 +126,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
       refuse(
         `The cell "${to}" does not know that "${code}" arrives. It may have been restored from a backup: undo the move here.`,
       );
+    if (institution.served === 'here') await requireInOrder(move);
     if (!(await isChannelWhole(source, target, move.channel)))
       refuse(
         `The replication of "${code}" has lost its slot at the source, as after a fail-over. Undo the move, and begin it anew.`,
@@ -147,13 +148,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
 /** Everything that needs no pause: the fence, which is still open, and a copy that follows the source. */
 async function prepare(move: Move): Promise<void> {
   const { source, target, institution, cells, tables, channel, onStep } = move;
-  const { institutionId, code } = institution;
-  await onStep?.('reconcile_here');
-  const [finding] = await findingsOf(source, move);
-  if (finding !== undefined)
-    refuse(
-      `reconcile finds faults of "${code}" here, which would move along: run "sharedraft reconcile --institution ${code}". The first is ${finding.check} ${finding.row}: ${finding.detail}`,
-    );
+  const { institutionId } = institution;
   await onStep?.('fence');
   await buildFence(source.db, tables, [institutionId]);
   await onStep?.('publish');
@@ -187,7 +182,17 @@ async function findingsOf({ database }: Side, { institution, clock }: Move): Pro
   return findings;
 }
 
-/** The institution is open meanwhile, so that no pause depends on its size. */
+async function requireInOrder(move: Move): Promise<void> {
+  const { code } = move.institution;
+  await move.onStep?.('reconcile_here');
+  const [finding] = await findingsOf(move.source, move);
+  if (finding === undefined) return;
+  refuse(
+    `reconcile finds faults of "${code}" here, which would move along: run "sharedraft reconcile --institution ${code}". The first is ${finding.check} ${finding.row}: ${finding.detail}`,
+  );
+}
+
+/** Behind the move: the institution is open, so that no pause depends on its size. */
 async function reconcileThere(move: Move): Promise<readonly Finding[]> {
   await move.onStep?.('reconcile_there');
   return findingsOf(move.target, move);

@@ -286,6 +286,17 @@ test('a move that cannot end well is refused before it changes anything', async 
   assert.match(await asked(same), /Another institution of the target has: harbor\.example \(institutions\)/);
   await west.rows(`delete from institutions where code = 'marina'`);
 
+  const [most] = await east.rows<{ slots: number }>(
+    `select current_setting('max_replication_slots')::integer as slots`,
+  );
+  const others = `generate_series(1, ${(most?.slots ?? 0) - 1}) n`;
+  await east.rows(`select pg_create_physical_replication_slot('another_' || n) from ${others}`);
+  assert.match(
+    await asked(same),
+    /this cell has 1 left of max_replication_slots, and a move needs 2: raise it/,
+  );
+  await east.rows(`select pg_drop_replication_slot('another_' || n) from ${others}`);
+
   const owe = (minor: number) =>
     east.rows(`set session_replication_role = 'replica';
       update balances set posted = posted + ${minor} where institution_id = 2 and account_key = (select min(account_key) from balances where institution_id = 2)`);
@@ -363,11 +374,14 @@ test('a source that was restored to a moment before a move does not start, and c
   await start();
   await east.rows(`set session_replication_role = 'replica';
     update institutions set served = 'here', other_cell = null where code = 'harbor'`);
-  await assert.rejects(start(), {
+  const refused = {
     name: 'ServiceStartError',
     message:
-      /^"harbor" is served here, and the directory says that the cell "west" serves it\. If .+ "sharedraft restored"; if .+ "sharedraft cell publish --take harbor"\.$/,
-  });
+      /^This cell has "harbor" as its own, and the directory says that the cell "west" serves it\. If .+ "sharedraft restored"; if .+ "sharedraft cell publish --take harbor"\.$/,
+  };
+  await assert.rejects(start(), refused);
+  await east.rows(`update institutions set served = 'leaving', other_cell = 'west' where code = 'harbor'`);
+  await assert.rejects(start(), refused);
   const restored = command(east, west, ['restored']);
   const said = await text(restored.stdout);
   assert.match(said, /^harbor: the cell "west" serves it since, and this cell no longer does\.$/m);
@@ -376,6 +390,13 @@ test('a source that was restored to a moment before a move does not start, and c
   assert.deepEqual(
     await east.rows(`select served, other_cell as other from institutions where code = 'harbor'`),
     [{ served: 'left', other: 'west' }],
+  );
+  assert.deepEqual(
+    await east.rows(
+      `select after_change as after from audit_entries where action = 'institution.left' and subject = 'harbor'
+       order by audit_key desc limit 1`,
+    ),
+    [{ after: { to: 'west' } }],
   );
   await assert.rejects(east.rows(`update accounts set description = 'Late' where institution_id = 2`), {
     code: 'SD151',

@@ -31,7 +31,7 @@ async function refuseMovedSince(database: Database, directory: CellDirectory): P
   if (moved === undefined) return;
   const { code, cell } = moved;
   throw new ServiceStartError(
-    `"${code}" is served here, and the directory says that the cell "${cell}" serves it. If this database was restored from a backup, run "sharedraft restored"; if the directory is wrong, run "sharedraft cell publish --take ${code}".`,
+    `This cell has "${code}" as its own, and the directory says that the cell "${cell}" serves it. If this database was restored from a backup, run "sharedraft restored"; if the directory is wrong, run "sharedraft cell publish --take ${code}".`,
   );
 }
 

@@ -11,8 +11,8 @@ export function restoredCommand(): Command {
       'declare that the database was restored to an earlier state, so that readers of its events are told',
     )
     .action(async () => {
-      await letGoOfMovedInstitutions();
-      await withContext(async ({ database, clock }, origin) => {
+      await withContext(async ({ database, clock, directory }, origin) => {
+        if (directory !== undefined) await letGoOfMovedInstitutions();
         for (const { institutionId, code } of await database.directory(listInstitutions)) {
           await beginEpoch(database, institutionId, clock, origin);
           say(`${code}: readers of undone events get an error and read the feed again.`);
@@ -24,11 +24,6 @@ export function restoredCommand(): Command {
 
 /** Institutions of a cell that moved since the moment of the backup are served where they are now. */
 async function letGoOfMovedInstitutions(): Promise<void> {
-  let hasDirectory = false;
-  await withContext(async ({ directory }) => {
-    hasDirectory = directory !== undefined;
-  });
-  if (!hasDirectory) return;
   await withCell(async ({ own, directory, clock, origin }) => {
     if (directory === undefined) return;
     for (const { code, cell } of await letGoOfMoved({ own, directory, clock, origin }))
