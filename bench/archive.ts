@@ -141,8 +141,7 @@ try {
   const quietFrom = performance.now();
   await sleep(20_000);
   const from = performance.now();
-  const archiving = command('events', 'archive', '--to', folder, '--older-than', '90', '--yes');
-  const { stdout } = await archiving;
+  const { stdout } = await command('events', 'archive', '--to', folder, '--older-than', '90', '--yes');
   const to = performance.now();
   await Promise.all([paying.stop(), reading.stop()]);
   const [steps] = await sql<{ written: string }>(

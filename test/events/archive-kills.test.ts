@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { readEvents } from '../../src/feed/index.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually } from '../support/desk.ts';
-import { fillPartition, ownerOf, reconcileAll, untilRead } from '../support/event-archive.ts';
+import { fillPartition, ownerOf, reconcileAll, startArchive, untilRead } from '../support/event-archive.ts';
 import { waitUntilLocked } from '../support/locks.ts';
-import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* The command that archives events gets kill -9 wherever it can be made to wait. */
@@ -36,23 +33,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start() {
-  const child = spawn(process.execPath, ['src/main.ts', 'events', 'archive', '--to', folder, '--yes'], {
-    env: {
-      PATH: process.env.PATH,
-      PUBLIC_URL: 'http://sharedraft.test',
-      SECRET_KEY: testSecretKey,
-      DATABASE_URL: service.db.url,
-      MIGRATION_DATABASE_URL: owner.url,
-    },
-  });
-  const ended = once(child, 'close');
-  const output = Promise.all([text(child.stdout), text(child.stderr)]).then(async (parts) => {
-    await ended;
-    return parts.join('');
-  });
-  return { child, output };
-}
+const start = () => startArchive(service, { folder, url: owner.url });
 
 /** Holds the lock until the command waits for it with a statement of these words, and kills the command. */
 async function killWaiting(lock: string, words: string): Promise<void> {
@@ -116,7 +97,7 @@ test('the command is finished by the next one after a kill at any wait, and each
   await killWaiting('lock table webhook_endpoints in row exclusive mode', 'lock table webhook_endpoints');
   assert.equal(await step(), 'open');
 
-  // Whoever opens a pipe for writing waits for a reader.
+  // A pipe that is opened for writing waits for a reader.
   const partial = path.join(folder, 'events-1-1000000.jsonl.part');
   await promisify(execFile)('mkfifo', [partial]);
   const writing = start();

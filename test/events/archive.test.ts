@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { appendEvents, beginEpoch, markEventNumbers, ownOrigin } from '../../src/events/index.ts';
@@ -20,9 +18,8 @@ import type { Database, InstitutionId } from '../../src/storage/index.ts';
 import { changeWebhook, createWebhook, replayWebhook } from '../../src/webhooks/index.ts';
 import { type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { deskOf, eventually } from '../support/desk.ts';
-import { fillPartition, ownerOf, reconcileAll, untilRead } from '../support/event-archive.ts';
+import { fillPartition, ownerOf, reconcileAll, startArchive, untilRead } from '../support/event-archive.ts';
 import { commandOf } from '../support/operator.ts';
-import { testSecretKey } from '../support/secret-key.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /* The oldest partition of events becomes a file, and is dropped. An owner does that who is bound by row-level security, as in production. */
@@ -392,19 +389,7 @@ test('the service can neither close nor drop a partition', async () => {
 });
 
 test('the command needs the login of the owner, and says that no events are old enough', async () => {
-  const command = async (migrationUrl: string) => {
-    const child = spawn(process.execPath, ['src/main.ts', 'events', 'archive', '--to', folder, '--yes'], {
-      env: {
-        PATH: process.env.PATH,
-        PUBLIC_URL: 'http://sharedraft.test',
-        SECRET_KEY: testSecretKey,
-        DATABASE_URL: service.db.url,
-        MIGRATION_DATABASE_URL: migrationUrl,
-      },
-    });
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return stdout + stderr;
-  };
+  const command = (url: string) => startArchive(service, { folder, url }).output;
   const [byOwner, byService] = await Promise.all([command(owner.url), command(service.db.url)]);
   assert.match(byOwner, /No partition has only events older than 400 days\./);
   assert.match(byService, /Only the owner of the database archives its events: set MIGRATION_DATABASE_URL\./);

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { makeEventPartitions } from '../../src/events/index.ts';
 import { reconcile, recordRun } from '../../src/reconciliation/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { eventually } from './desk.ts';
 import { asSuperuser } from './postgres.ts';
+import { testSecretKey } from './secret-key.ts';
 import type { TestService } from './service.ts';
 
 /* Everything that a partition of events needs before it may leave for the archive. */
@@ -78,4 +82,26 @@ export async function untilRead({ db }: TestService): Promise<void> {
       ),
     (rows) => rows.every(({ behind }) => !behind),
   );
+}
+
+/** `sharedraft events archive` in a process of its own, by this login. */
+export function startArchive(
+  { db }: TestService,
+  { folder, url }: { readonly folder: string; readonly url: string },
+) {
+  const child = spawn(process.execPath, ['src/main.ts', 'events', 'archive', '--to', folder, '--yes'], {
+    env: {
+      PATH: process.env.PATH,
+      PUBLIC_URL: 'http://sharedraft.test',
+      SECRET_KEY: testSecretKey,
+      DATABASE_URL: db.url,
+      MIGRATION_DATABASE_URL: url,
+    },
+  });
+  const ended = once(child, 'close');
+  const output = Promise.all([text(child.stdout), text(child.stderr)]).then(async (parts) => {
+    await ended;
+    return parts.join('');
+  });
+  return { child, output };
 }
