@@ -140,6 +140,7 @@ create table persons (
   constraint persons_phone_type_check CHECK (phone_type = ANY (ARRAY['MOBILE'::text, 'HOME'::text, 'WORK'::text]))
 );
 CREATE INDEX persons_by_email ON persons USING btree (institution_id, email_lower) WHERE (email_lower IS NOT NULL);
+CREATE INDEX persons_by_first_name ON persons USING btree (institution_id, first_name_lower, last_name_lower, person_key);
 CREATE INDEX persons_by_name ON persons USING btree (institution_id, last_name_lower, first_name_lower, person_key);
 comment on table persons is 'Natural persons on the record of the core system.';
 comment on column persons.person_key is 'Key inside the database; never leaves the service.';

@@ -3,12 +3,13 @@ import type { Browser } from 'playwright-core';
 import { breachesOf, openPage, pressOn, sizes } from './browser.ts';
 import { actByKeyboard, settled, show, signIn } from './console-page.ts';
 
-/** By Ctrl K from any screen: a member by name and by number, an account by id, a transfer by id and by amount. */
+/** By Ctrl K from any screen: a member by last name, by first name, by both and by number, an account by id, a transfer by id and by amount. */
 export async function findsAnything(browser: Browser, url: string): Promise<string[]> {
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo teller');
   for (const [text, link] of [
     ['Quayside', /Marina/],
+    ['marina', /Marina/],
     ['Marina Quay', /Marina/],
     ['100002', /Marina/],
     ['a-1002-checking', 'a-1002-checking'],

@@ -40,6 +40,10 @@ for (const [text, persons] of [
   ['samplewick', ['p-1003', 'p-1002']],
   ['Samplewick, P', ['p-1002']],
   ['Fern Sample', ['p-1003']],
+  ['fern', ['p-1003']],
+  // Last names first, then first names: Mockingford, Meadow; nobody twice.
+  ['m', ['p-1004', 'p-1005', 'p-1008', 'p-1036', 'p-1014']],
+  ['Fern,', []],
   ['nobody at all', []],
   ['%', []],
 ] as const) {
@@ -63,6 +67,22 @@ test('pages by name in order, without a gap or a repeat', async () => {
     if (page.length < 7) break;
   }
   assert.deepEqual(paged, all);
+});
+
+test('pages through last names and first names, without a gap or a repeat', async () => {
+  const all = await found('s', '--by', 'name', '--limit', '200');
+  // Samplewick twice, Sharemail twice, Stubbington three times; then the first name Sage.
+  assert.equal(all.length, 8);
+  assert.equal(all.at(-1), 'p-1017');
+  for (const size of [1, 2, 3, 7]) {
+    const paged: string[] = [];
+    for (let after: string[] = []; ; after = ['--after', paged.at(-1) as string]) {
+      const page = await found('s', '--by', 'name', '--limit', String(size), ...after);
+      paged.push(...page);
+      if (page.length < size) break;
+    }
+    assert.deepEqual(paged, all, `pages of ${size}`);
+  }
 });
 
 test('audits a search by the hash of its text and the number of persons, and never the text', async () => {

@@ -64,6 +64,29 @@ test('shows passkeys, the authenticator app and browsers by name and place, and 
   assert.doesNotMatch(JSON.stringify(elsewhere.body), /Blue phone|Green app|192\.0\.2\.7/);
 });
 
+test('finds a member by the first name alone in the own institution, for roles that read members, with an audit entry', async () => {
+  const searches = async () =>
+    (
+      await service.db.superuser(
+        `select after_change from audit_entries where action = 'person.searched' order by audit_key`,
+      )
+    ).length;
+  const before = await searches();
+  for (const path of ['/members?text=wilLow', '/members?text=willow&by=name', '/search?text=Willow']) {
+    const { body } = await viewer.get(path);
+    assert.deepEqual(
+      (body.members ?? body).map((one: { personId: string }) => one.personId),
+      [person.personId],
+      path,
+    );
+  }
+  assert.equal(await searches(), before + 3);
+  const elsewhere = await operatorOf(service, 'Demo viewer', 'harbor');
+  assert.deepEqual((await elsewhere.get('/members?text=willow')).body, []);
+  const administrator = await operatorOf(service, 'Demo administrator');
+  assert.equal((await administrator.get('/members?text=willow')).status, 403);
+});
+
 test('removes the authenticator app for a teller, once, and leaves the passkeys', async () => {
   const path = `/users/${person.userId}/remove-second-factor`;
   assert.equal((await viewer.post(path, { reason: 'a test' })).status, 403);

@@ -8,6 +8,7 @@ import type { Institution } from '../../src/institutions/index.ts';
 import { selectLogin } from '../../src/members/index.ts';
 import { type UserIdType, userIdTypes } from '../../src/members/profile.ts';
 import { selectActorsBy, selectUsersCalled } from '../../src/members/queries.ts';
+import { selectPersons } from '../../src/operators/members/find-queries.ts';
 import type { Queryable, Statement } from '../../src/storage/index.ts';
 import { readByKeys } from '../../src/storage/shared-readers.ts';
 import { anInstitution } from '../support/builders.ts';
@@ -111,6 +112,8 @@ test('every request’s reads use keys', async () => {
     'an account of the institution': (q) => selectAccount(q, null, 'a-2000'),
     'the status of tokens': (q) => selectTokenStatuses(q, [token('u-2000'), token('u-2001')]),
     'a client': (q) => selectClient(q, { clientId: 'app', address: null, now: new Date() }),
+    // Its last statement looks for first names.
+    'persons of a first name': (q) => selectPersons(q, 'name', { text: 'ada', limit: 5 }),
     'a login': (q) => selectLogin(q, 'Member.2000'),
     ...Object.fromEntries(
       userIdTypes.flatMap((type) => [

@@ -23,8 +23,8 @@ interface Deps {
 }
 
 /**
- * Finds persons by member number, e-mail address, username, id or the beginning of a name, by last name, first name and key. The audit records
- * the search with a keyed hash of its text, and the number of persons found.
+ * Finds persons by member number, e-mail address, username, id or the beginning of a last or first name, by last name, first name and key; the
+ * first names come behind the last names. The audit records the search with a keyed hash of its text, and the number of persons found.
  */
 export async function findMembers(
   { database, clock, auth }: Deps,

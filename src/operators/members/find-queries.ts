@@ -15,10 +15,11 @@ export interface FoundPerson {
   readonly memberships: readonly { readonly memberNumber: string; readonly role: string }[];
 }
 
-const order = 'p.last_name_lower, p.first_name_lower, p.person_key';
+const byLastName = 'p.last_name_lower, p.first_name_lower, p.person_key';
+const byFirstName = 'p.first_name_lower, p.last_name_lower, p.person_key';
 
-/** The page behind the position $4, $5, $6 in the order of names, of the persons that `found` limits. */
-const persons = (name: string, found: string) =>
+/** The page behind the position $4, $5, $6 in the order, of the persons that `found` limits. */
+const persons = (name: string, found: string, order = byLastName) =>
   sql(
     name,
     `select p.person_id, p.first_name, p.last_name, coalesce(u.email, p.email) as email, u.user_id, u.username, u.active,
@@ -55,49 +56,72 @@ const byId = `
         join holders h on h.institution_id = $1 and h.account_key = a.account_key
         where a.institution_id = $1 and a.account_id = $2`;
 
-// "Example, Ada" and "Ada Example" are a last name with the beginning of a first name; one word is the beginning of a last name.
 // U+10FFFF sorts behind every text that begins so.
-const byName = `p.last_name_lower >= lower($2) and p.last_name_lower < lower($2) || U&'\\+10FFFF'
-       and p.first_name_lower >= lower($7) and p.first_name_lower < lower($7) || U&'\\+10FFFF'`;
+const begins = (column: string, parameter: string) =>
+  `${column} >= lower(${parameter}) and ${column} < lower(${parameter}) || U&'\\+10FFFF'`;
 
-const statements: Readonly<Record<SearchWay | 'any', Statement>> = {
+// "Example, Ada" and "Ada Example" are a last name with the beginning of a first name; one word is the beginning of a last name.
+const named = (last: string, first: string) =>
+  `${begins('p.last_name_lower', last)} and ${begins('p.first_name_lower', first)}`;
+
+const statements: Readonly<Record<Exclude<SearchWay, 'name'> | 'any', Statement>> = {
   'member-number': persons('operators_by_member_number', of(byMemberNumber)),
   email: persons('operators_by_email', of(byEmail)),
   username: persons('operators_by_username', of(byUsername)),
   id: persons('operators_by_id', of(byId)),
-  name: persons('operators_by_name', byName),
   any: persons('operators_by_any', of([byMemberNumber, byEmail, byUsername, byId].join('\n  union'))),
 };
 
+const lastNames = persons('operators_by_name', named('$2', '$7'));
+
+/** The persons of a first name, without those that `operators_by_name` finds. */
+const firstNames = persons(
+  'operators_by_first_name',
+  `${begins('p.first_name_lower', '$2')} and not (${named('$7', '$8')})`,
+  byFirstName,
+);
+
 const position = sql(
   'operators_position_of_person',
-  `select last_name_lower as last_name, first_name_lower as first_name, person_key
-   from persons where institution_id = $1 and person_id = $2`,
+  `select p.last_name_lower as last_name, p.first_name_lower as first_name, p.person_key, ${named('$3', '$4')} as is_named
+   from persons p where p.institution_id = $1 and p.person_id = $2`,
 );
 
 interface Position {
   readonly lastName: string;
   readonly firstName: string;
   readonly personKey: bigint;
+  /** Found by `operators_by_name`. */
+  readonly isNamed: boolean;
 }
 
 /** Before every person: keys begin at 1. */
-const beginning: Position = { lastName: '', firstName: '', personKey: 0n };
+const beginning: Position = { lastName: '', firstName: '', personKey: 0n, isNamed: true };
 
-/** The page behind the person `after`; empty if there is no such person. */
+/** The page behind the person `after`; empty if there is no such person. By name: last names in order, then first names. */
 export async function selectPersons(
   db: Queryable,
   way: SearchWay | 'any',
   page: { readonly text: string; readonly limit: number; readonly after?: string | undefined },
 ): Promise<FoundPerson[]> {
   const { text, limit, after } = page;
-  const [behind] =
-    after === undefined ? [beginning] : (await db.query<Position>(position, [db.institutionId, after])).rows;
-  if (behind === undefined) return [];
   const { lastName, firstName } = partsOf(text);
-  const place = [limit, behind.lastName, behind.firstName, behind.personKey];
-  const values = way === 'name' ? [lastName, ...place, firstName] : [text, ...place];
-  return (await db.query<FoundPerson>(statements[way], [db.institutionId, ...values])).rows;
+  const place =
+    after === undefined
+      ? beginning
+      : (await db.query<Position>(position, [db.institutionId, after, lastName, firstName])).rows[0];
+  if (place === undefined) return [];
+  const behind = [place.lastName, place.firstName, place.personKey];
+  if (way !== 'name')
+    return (await db.query<FoundPerson>(statements[way], [db.institutionId, text, limit, ...behind])).rows;
+  const values = [db.institutionId, lastName, limit, ...behind, firstName];
+  const found = place.isNamed ? (await db.query<FoundPerson>(lastNames, values)).rows : [];
+  // A comma says that the first word is a last name.
+  const first = text.includes(',') ? '' : text.trim();
+  if (first === '' || found.length === limit) return found;
+  const from = place.isNamed ? ['', '', 0n] : [place.firstName, place.lastName, place.personKey];
+  const rest = [first, limit - found.length, ...from, lastName, firstName];
+  return [...found, ...(await db.query<FoundPerson>(firstNames, [db.institutionId, ...rest])).rows];
 }
 
 function partsOf(text: string): { readonly lastName: string; readonly firstName: string } {

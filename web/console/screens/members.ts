@@ -45,7 +45,7 @@ export function MembersScreen({ text }: { text: string }) {
   };
   return html`<${Screen} title="Members">
     <form class="card" onSubmit=${submit}><div class="body filters">
-      <${TextField} id="text" label="Member number, e-mail, username, id or the beginning of a name" type="search" value=${draft} onValue=${setDraft} maxLength=${254} />
+      <${TextField} id="text" label="Member number, e-mail, username, id or the beginning of a last or first name" type="search" value=${draft} onValue=${setDraft} maxLength=${254} />
       <div class="actions"><${Submit}>Search<//></div>
     </div></form>
     ${text !== '' && html`<section class="card" aria-label="Members"><${FoundPersons} text=${text} /></section>`}

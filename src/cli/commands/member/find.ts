@@ -18,7 +18,7 @@ export function find(): Command {
       .description('find persons; the audit records the search')
       .argument(
         '<text>',
-        'a member number, name, e-mail address, username or id; names like "Ada Example" or "Exam"',
+        'a member number, name, e-mail address, username or id; names like "Ada Example", "Exam" or "Ada"',
       )
       .addOption(
         new Option('--by <kind>', 'only by this; default: by numbers and addresses, else by name').choices(

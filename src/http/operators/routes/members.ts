@@ -58,7 +58,8 @@ export const memberOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/members',
     right: 'members:read',
-    summary: 'Persons by member number, e-mail address, username, id or the beginning of a name.',
+    summary:
+      'Persons by member number, e-mail address, username, id or the beginning of a last or first name.',
     query: Type.Object({
       text: Type.String({ minLength: 1, maxLength: 254 }),
       by: optional(oneOf(searchWays)),
