@@ -1,6 +1,9 @@
 import type { Page } from 'playwright-core';
 
-/** WCAG 1.4.4 and 1.4.10: the page scrolls in one direction, and no text is cut or lies outside the window. Tables may scroll by themselves. */
+/**
+ * WCAG 1.4.4 and 1.4.10: the page scrolls in one direction, and no text is cut or lies outside the window. Tables may scroll by themselves. No
+ * amount, address or name breaks inside if it fits into a line.
+ */
 export function layoutFaults(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const scrolls = (element) => {
@@ -11,10 +14,22 @@ export function layoutFaults(page: Page): Promise<string[]> {
     const hasText = (element) =>
       [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
     const found = [];
+    const whole = /[\\p{L}\\p{N}@._,:$']+/gu;
+    const broken = (element) => [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
+      [...node.data.matchAll(whole)].flatMap(({ 0: word, index }) => {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        const lines = [...range.getClientRects()].filter(({ width }) => width > 0);
+        const width = lines.reduce((sum, line) => sum + line.width, 0);
+        const room = element.closest('dl > div, td, li, p, h1, h2, section')?.clientWidth ?? innerWidth;
+        return new Set(lines.map(({ top }) => Math.round(top))).size > 1 && width < room ? [word] : [];
+      }));
     for (const element of document.querySelectorAll('body *')) {
       const box = element.getBoundingClientRect();
       if (!hasText(element) || box.width === 0 || element.closest('.visually-hidden, .skip')) continue;
       const words = element.textContent.trim().slice(0, 60);
+      found.push(...broken(element).map((word) => 'broken inside: ' + word));
       const isClipped = ['hidden', 'clip'].includes(getComputedStyle(element).overflowX);
       if (isClipped && element.scrollWidth > element.clientWidth + 1) found.push('cut: ' + words);
       if (box.right > innerWidth + 1 && !scrolls(element)) found.push('outside the window: ' + words);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { attackApp } from './attack-app.ts';
 import { breachesOf, openBrowser, openPage, pressOn, sizes, type WatchedPage } from './browser.ts';
+import { layoutFaults } from './layout.ts';
 import { journey, outcome, report } from './report.ts';
 import { type DemoService, startDemo } from './service.ts';
 
@@ -68,7 +69,10 @@ async function walk(browser: Browser, { url }: DemoService, takesPictures: boole
         await page.goto(`${url}/app/meadow-web#/${address}`);
         await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
         await settled(page);
-        report(`${colorScheme} ${size}: ${address}`, await breachesOf(page));
+        report(`${colorScheme} ${size}: ${address}`, [
+          ...(await breachesOf(page)),
+          ...(await layoutFaults(page)),
+        ]);
         if (takesPictures) await picture(page, { address, size, colorScheme });
       }
       await page.goto(`${url}/web/design`);
@@ -110,7 +114,7 @@ async function reflow(browser: Browser, { url }: DemoService): Promise<void> {
       await page.goto(`${url}/app/meadow-web#/${address}`);
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
       await settled(page);
-      report(`${name}: ${address}`, await breachesOf(page));
+      report(`${name}: ${address}`, [...(await breachesOf(page)), ...(await layoutFaults(page))]);
     }
     await page.context().close();
   }

@@ -82,14 +82,14 @@ function Facts({ account }: { account: ShownAccount }) {
       <p>${restrictions.map((one) => html`<${Badge} key=${one} kind="bad">${one}<//> `)}</p>
     </div>
     <dl class="facts">
-      <dt>Held, going out</dt><dd>${money(account.holdsOut)}</dd>
-      <dt>Held, coming in</dt><dd>${money(account.holdsIn)}</dd>
-      <dt>Membership</dt><dd><a href=${addressOf('members', undefined, { text: account.memberNumber })}>${account.memberNumber}</a></dd>
+      <div><dt>Held, going out</dt><dd>${money(account.holdsOut)}</dd></div>
+      <div><dt>Held, coming in</dt><dd>${money(account.holdsIn)}</dd></div>
+      <div><dt>Membership</dt><dd><a href=${addressOf('members', undefined, { text: account.memberNumber })}>${account.memberNumber}</a></dd></div>
       ${account.holders.map(
-        (one) => html`<dt key=${one.personId}>${wordOf(one.role)}</dt>
-          <dd><a href=${addressOf('members', one.personId)}>${one.personId}</a>${one.mayPay ? ', may pay' : ', may not pay'}</dd>`,
+        (one) => html`<div key=${one.personId}><dt>${wordOf(one.role)}</dt>
+          <dd><a href=${addressOf('members', one.personId)}>${one.personId}</a>${one.mayPay ? ', may pay' : ', may not pay'}</dd></div>`,
       )}
-      <dt>Transfers</dt><dd><a href=${addressOf('transfers', undefined, { accountId: account.accountId })}>of this account</a></dd>
+      <div><dt>Transfers</dt><dd><a href=${addressOf('transfers', undefined, { accountId: account.accountId })}>of this account</a></dd></div>
     </dl>
   </div></section>`;
 }

@@ -38,9 +38,9 @@ function Invited({ invitation: { operator, code, expiresAt } }: { invitation: In
   const page = `${location.origin}/operations/invitation?institution=${encodeURIComponent(place)}`;
   return html`<${Notice} title=${`Hand this to ${operator.name} in a way that you trust. It is not shown again.`}>
     <dl class="facts">
-      <dt>Page</dt><dd><a href=${page}>${page}</a></dd>
-      <dt>Code</dt><dd><code>${code}</code></dd>
-      <dt>Valid until</dt><dd>${momentOf(expiresAt)}</dd>
+      <div><dt>Page</dt><dd><a href=${page}>${page}</a></dd></div>
+      <div><dt>Code</dt><dd><code>${code}</code></dd></div>
+      <div><dt>Valid until</dt><dd>${momentOf(expiresAt)}</dd></div>
     </dl>
   <//>`;
 }

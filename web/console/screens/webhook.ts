@@ -86,16 +86,16 @@ function actsOf(path: string, { status }: Webhook): Act<string>[] {
 function Facts({ webhook }: { webhook: Webhook }) {
   return html`<section class="card" aria-label="Facts"><div class="body split">
     <dl class="facts">
-      <dt>Status</dt><dd><${WebhookStatus} webhook=${webhook} />${webhook.statusReason && ` by ${wordOf(webhook.statusReason).toLowerCase()}`}</dd>
-      <dt>Client</dt><dd>${webhook.clientId || 'the institution'}</dd>
-      <dt>Events</dt><dd>${webhook.eventTypes?.join(', ') ?? 'all'}</dd>
-      <dt>Payload, order</dt><dd>${wordOf(webhook.payload)}, ${wordOf(webhook.ordering)}</dd>
+      <div><dt>Status</dt><dd><${WebhookStatus} webhook=${webhook} />${webhook.statusReason && ` by ${wordOf(webhook.statusReason).toLowerCase()}`}</dd></div>
+      <div><dt>Client</dt><dd>${webhook.clientId || 'the institution'}</dd></div>
+      <div><dt>Events</dt><dd>${webhook.eventTypes?.join(', ') ?? 'all'}</dd></div>
+      <div><dt>Payload, order</dt><dd>${wordOf(webhook.payload)}, ${wordOf(webhook.ordering)}</dd></div>
     </dl>
     <dl class="facts">
-      <dt>Sent up to event</dt><dd>${webhook.sequence}</dd>
-      <dt>Failures in a row</dt><dd>${webhook.failures}</dd>
-      ${webhook.failingSince && html`<dt>Failing since</dt><dd><${Moment} at=${webhook.failingSince} /></dd>`}
-      ${webhook.nextAttemptAt && html`<dt>Next attempt</dt><dd><${Moment} at=${webhook.nextAttemptAt} /></dd>`}
+      <div><dt>Sent up to event</dt><dd>${webhook.sequence}</dd></div>
+      <div><dt>Failures in a row</dt><dd>${webhook.failures}</dd></div>
+      ${webhook.failingSince && html`<div><dt>Failing since</dt><dd><${Moment} at=${webhook.failingSince} /></dd></div>`}
+      ${webhook.nextAttemptAt && html`<div><dt>Next attempt</dt><dd><${Moment} at=${webhook.nextAttemptAt} /></dd></div>`}
     </dl>
   </div></section>`;
 }

@@ -47,9 +47,9 @@ export function Review({ order, decision, fromName, toName, onBack, onAnother }:
   };
   const value = { amount: order.amount, currencyCode: order.currencyCode };
   const facts = html`<dl class="facts">
-    <dt>From</dt><dd>${fromName}</dd>
-    <dt>To</dt><dd>${toName}</dd>
-    ${order.memo && html`<dt>Memo</dt><dd>${order.memo}</dd>`}
+    <div><dt>From</dt><dd>${fromName}</dd></div>
+    <div><dt>To</dt><dd>${toName}</dd></div>
+    ${order.memo && html`<div><dt>Memo</dt><dd>${order.memo}</dd></div>`}
   </dl>`;
 
   if (done !== undefined) {

@@ -90,16 +90,16 @@ function Facts({ of: one }: { of: ShownBreak }) {
   return html`<section class="card" aria-labelledby="facts">
     <header><h2 id="facts">Difference</h2><${Badge} kind=${closedAt ? 'good' : 'warn'}>${closedAt ? 'closed' : 'open'}<//></header>
     <div class="body"><dl class="facts">
-      <dt>The core’s amount minus the one here</dt>
-      <dd><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} /></dd>
-      <dt>Account</dt><dd><${AccountOf} of=${one} /></dd>
-      ${transactionId && html`<dt>Posting of the core</dt><dd>${transactionId}</dd>`}
-      ${transferId && html`<dt>Transfer</dt><dd>${may('members:read') ? html`<a href=${addressOf('transfers', transferId)}>${transferId}</a>` : transferId}</dd>`}
-      ${one.asOf && html`<dt>Balances compared at</dt><dd><${Moment} at=${one.asOf} /></dd>`}
-      <dt>Owner</dt><dd>${one.owner ?? 'none'}</dd>
-      <dt>Opened</dt><dd><${Moment} at=${one.openedAt} /></dd>
-      <dt>Age</dt><dd>${ageOf(one)}</dd>
-      ${closedAt && html`<dt>Closed</dt><dd><${Moment} at=${closedAt} />, ${wordOf(closedBy)}</dd>`}
+      <div><dt>The core’s amount minus the one here</dt>
+      <dd><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} /></dd></div>
+      <div><dt>Account</dt><dd><${AccountOf} of=${one} /></dd></div>
+      ${transactionId && html`<div><dt>Posting of the core</dt><dd>${transactionId}</dd></div>`}
+      ${transferId && html`<div><dt>Transfer</dt><dd>${may('members:read') ? html`<a href=${addressOf('transfers', transferId)}>${transferId}</a>` : transferId}</dd></div>`}
+      ${one.asOf && html`<div><dt>Balances compared at</dt><dd><${Moment} at=${one.asOf} /></dd></div>`}
+      <div><dt>Owner</dt><dd>${one.owner ?? 'none'}</dd></div>
+      <div><dt>Opened</dt><dd><${Moment} at=${one.openedAt} /></dd></div>
+      <div><dt>Age</dt><dd>${ageOf(one)}</dd></div>
+      ${closedAt && html`<div><dt>Closed</dt><dd><${Moment} at=${closedAt} />, ${wordOf(closedBy)}</dd></div>`}
     </dl></div>
   </section>`;
 }

@@ -24,7 +24,7 @@ function Facts({ id, title, path }: { id: string; title: string; path: string })
     <header><h2 id=${id}>${title}</h2></header>
     <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
       ${(settings: Settings) => html`<div class="body"><dl class="facts">
-        ${flat(settings).map(([name, value]) => html`<dt key=${name}>${titleOf(name)}</dt><dd>${isMoment(value) ? html`<${Moment} at=${value} />` : textOf(value)}</dd>`)}
+        ${flat(settings).map(([name, value]) => html`<div key=${name}><dt>${titleOf(name)}</dt><dd>${isMoment(value) ? html`<${Moment} at=${value} />` : textOf(value)}</dd></div>`)}
       </dl></div>
       ${settings.work !== undefined && html`<${Work} work=${settings.work as WorkFigures | null} />`}`}
     <//>

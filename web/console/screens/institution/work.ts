@@ -23,10 +23,10 @@ export function Work({ work }: { work: WorkFigures | null }) {
   return html`<div class="body"><dl class="facts">
     ${work.queues.map(
       ({ queue, waiting, capacity }) =>
-        html`<dt key=${queue}>Queue: ${wordOf(queue).toLowerCase()}</dt><dd>${whole.format(waiting)} of at most ${whole.format(capacity)} wait</dd>`,
+        html`<div key=${queue}><dt>Queue: ${wordOf(queue).toLowerCase()}</dt><dd>${whole.format(waiting)} of at most ${whole.format(capacity)} wait</dd></div>`,
     )}
-    <dt>Lanes of batches</dt><dd>${work.lanesBusy} of ${work.lanes} run</dd>
-    <dt>Orders in a batch</dt><dd>${work.batchOrders === null ? 'no batch yet' : countSpread(work.batchOrders)}</dd>
-    <dt>Wait of an order</dt><dd>${work.waitSeconds === null ? 'no batch yet' : timeSpread(work.waitSeconds)}</dd>
+    <div><dt>Lanes of batches</dt><dd>${work.lanesBusy} of ${work.lanes} run</dd></div>
+    <div><dt>Orders in a batch</dt><dd>${work.batchOrders === null ? 'no batch yet' : countSpread(work.batchOrders)}</dd></div>
+    <div><dt>Wait of an order</dt><dd>${work.waitSeconds === null ? 'no batch yet' : timeSpread(work.waitSeconds)}</dd></div>
   </dl></div>`;
 }

@@ -55,13 +55,13 @@ export function MemberScreen({ personId }: { personId: string }) {
 function Person({ member }: { member: ShownMember }) {
   return html`<section class="card" aria-label="Person"><div class="body split">
     <dl class="facts">
-      <dt>E-mail</dt><dd>${member.email ?? 'none'}</dd>
-      <dt>Phone</dt><dd>${member.phoneNumber ?? 'none'}</dd>
+      <div><dt>E-mail</dt><dd>${member.email ?? 'none'}</dd></div>
+      <div><dt>Phone</dt><dd>${member.phoneNumber ?? 'none'}</dd></div>
     </dl>
     <dl class="facts">${member.memberships.map(
       ({ memberNumber, memberType, role, others }) => html`
-        <dt>Membership ${memberNumber}</dt>
-        <dd>${wordOf(memberType)}, ${wordOf(role)}${others.map((one) => html`, with <a href=${addressOf('members', one.personId)}>${one.personId}</a>`)}</dd>`,
+        <div><dt>Membership ${memberNumber}</dt>
+        <dd>${wordOf(memberType)}, ${wordOf(role)}${others.map((one) => html`, with <a href=${addressOf('members', one.personId)}>${one.personId}</a>`)}</dd></div>`,
     )}</dl>
   </div></section>`;
 }
@@ -134,12 +134,12 @@ function Access({
       ${may('members:serve') && html`<div class="actions">${actsOf(login, hasAuthenticator).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`}
     </header>
     <div class="body"><dl class="facts">
-      <dt>Username</dt><dd>${login.username ?? 'none yet'}</dd>
-      <dt>User id</dt><dd>${login.userId}</dd>
-      <dt>E-mail</dt><dd>${login.email}${!login.emailVerified && ' (not verified)'}</dd>
-      <dt>Registered</dt><dd><${Moment} at=${login.registeredAt} /></dd>
-      <dt>Wrong passwords in a row</dt><dd>${login.failedLogins}</dd>
-      ${login.lockedUntil && html`<dt>Locked until</dt><dd><${Moment} at=${login.lockedUntil} /></dd>`}
+      <div><dt>Username</dt><dd>${login.username ?? 'none yet'}</dd></div>
+      <div><dt>User id</dt><dd>${login.userId}</dd></div>
+      <div><dt>E-mail</dt><dd>${login.email}${!login.emailVerified && ' (not verified)'}</dd></div>
+      <div><dt>Registered</dt><dd><${Moment} at=${login.registeredAt} /></dd></div>
+      <div><dt>Wrong passwords in a row</dt><dd>${login.failedLogins}</dd></div>
+      ${login.lockedUntil && html`<div><dt>Locked until</dt><dd><${Moment} at=${login.lockedUntil} /></dd></div>`}
     </dl></div>
   </section>`;
 }

@@ -229,12 +229,12 @@ function Selected({
     <div class="body fields">
       <div><${Amount} value=${transfer} size="large" /><p class="quiet">${wordOf(transfer.type)}</p></div>
       <dl class="facts">
-        <dt>From</dt><dd><a href=${addressOf('accounts', fromAccountId)}>${fromAccountId}</a></dd>
-        <dt>To</dt><dd><a href=${addressOf('accounts', transfer.toAccountId)}>${transfer.toAccountId}</a></dd>
-        <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
-        <dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd>
-        <dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd>
-        <dt>May decide</dt><dd>${decidersOf(transfer)}</dd>
+        <div><dt>From</dt><dd><a href=${addressOf('accounts', fromAccountId)}>${fromAccountId}</a></dd></div>
+        <div><dt>To</dt><dd><a href=${addressOf('accounts', transfer.toAccountId)}>${transfer.toAccountId}</a></dd></div>
+        <div><dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd></div>
+        <div><dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd></div>
+        <div><dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd></div>
+        <div><dt>May decide</dt><dd>${decidersOf(transfer)}</dd></div>
       </dl>
       ${transfer.isOrdererShutOut && html`<${Notice} kind="warn" title="The member who ordered it is shut out now." />`}
       <div class="actions">

@@ -20,17 +20,17 @@ export function CoreOutcome({ core }: { core: CoreInstruction }) {
     <header><h2 id="core">The core</h2></header>
     <div class="body split">
       <dl class="facts">
-        <dt>Outcome</dt><dd><${Badge} kind=${kinds[core.state]}>${wordOf(core.state)}<//></dd>
-        <dt>Receipt</dt><dd>${core.coreReference ?? 'none'}</dd>
-        ${refusalCode !== null && html`<dt>Refused for</dt><dd>${refusalCode}${refusalReason !== null && `: ${refusalReason}`}</dd>`}
-        <dt>Reported by</dt><dd>${core.decidedBy ?? core.decidedOperator ?? 'nobody yet'}</dd>
-        <dt>Reported</dt><dd>${moment(core.decidedAt, 'not yet')}</dd>
+        <div><dt>Outcome</dt><dd><${Badge} kind=${kinds[core.state]}>${wordOf(core.state)}<//></dd></div>
+        <div><dt>Receipt</dt><dd>${core.coreReference ?? 'none'}</dd></div>
+        ${refusalCode !== null && html`<div><dt>Refused for</dt><dd>${refusalCode}${refusalReason !== null && `: ${refusalReason}`}</dd></div>`}
+        <div><dt>Reported by</dt><dd>${core.decidedBy ?? core.decidedOperator ?? 'nobody yet'}</dd></div>
+        <div><dt>Reported</dt><dd>${moment(core.decidedAt, 'not yet')}</dd></div>
       </dl>
       <dl class="facts">
-        <dt>Mode</dt><dd>${modes[core.mode]}</dd>
-        <dt>Issued</dt><dd>${moment(core.issuedAt, 'not yet')}</dd>
-        <dt>Fetched for the core</dt><dd>${moment(core.deliveredAt, 'not yet')}</dd>
-        ${core.fileNumber !== null && html`<dt>In file</dt><dd>${core.fileNumber}</dd>`}
+        <div><dt>Mode</dt><dd>${modes[core.mode]}</dd></div>
+        <div><dt>Issued</dt><dd>${moment(core.issuedAt, 'not yet')}</dd></div>
+        <div><dt>Fetched for the core</dt><dd>${moment(core.deliveredAt, 'not yet')}</dd></div>
+        ${core.fileNumber !== null && html`<div><dt>In file</dt><dd>${core.fileNumber}</dd></div>`}
       </dl>
     </div>
   </section>`;

@@ -91,23 +91,23 @@ function Facts({ transfer }: { transfer: ShownTransfer }) {
       }
     </div>
     <dl class="facts">
-      <dt>From</dt><dd>${link('accounts', transfer.fromAccountId)}</dd>
-      <dt>To</dt><dd>${link('accounts', transfer.toAccountId)}</dd>
-      <dt>Ordered by</dt><dd>${transfer.operator ?? transfer.userId ?? transfer.clientId}</dd>
-      <dt>Through</dt><dd>${transfer.clientId ?? 'the service'}</dd>
-      <dt>Request</dt><dd>${transfer.requestId ?? 'none'}</dd>
-      <dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd>
-      <dt>Settled</dt><dd>${transfer.settledAt ? html`<${Moment} at=${transfer.settledAt} />` : 'not yet'}</dd>
-      ${transfer.screening && html`<dt>Screening</dt><dd>${screeningOf(transfer.screening)}</dd>`}
+      <div><dt>From</dt><dd>${link('accounts', transfer.fromAccountId)}</dd></div>
+      <div><dt>To</dt><dd>${link('accounts', transfer.toAccountId)}</dd></div>
+      <div><dt>Ordered by</dt><dd>${transfer.operator ?? transfer.userId ?? transfer.clientId}</dd></div>
+      <div><dt>Through</dt><dd>${transfer.clientId ?? 'the service'}</dd></div>
+      <div><dt>Request</dt><dd>${transfer.requestId ?? 'none'}</dd></div>
+      <div><dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd></div>
+      <div><dt>Settled</dt><dd>${transfer.settledAt ? html`<${Moment} at=${transfer.settledAt} />` : 'not yet'}</dd></div>
+      ${transfer.screening && html`<div><dt>Screening</dt><dd>${screeningOf(transfer.screening)}</dd></div>`}
       ${
         pending &&
         html`
-        <dt>Waits for</dt><dd>${wordOf(pending.heldFor)}</dd>
-        <dt>Approvals</dt><dd>${transfer.approvals.length} of ${pending.approvalsNeeded}</dd>
-        <dt>Without a decision</dt><dd>${dueWords(pending.whenDue)} <${Moment} at=${pending.dueAt} /></dd>`
+        <div><dt>Waits for</dt><dd>${wordOf(pending.heldFor)}</dd></div>
+        <div><dt>Approvals</dt><dd>${transfer.approvals.length} of ${pending.approvalsNeeded}</dd></div>
+        <div><dt>Without a decision</dt><dd>${dueWords(pending.whenDue)} <${Moment} at=${pending.dueAt} /></dd></div>`
       }
-      ${transfer.reverses && html`<dt>Reverses</dt><dd>${link('transfers', transfer.reverses)}</dd>`}
-      ${transfer.reversedBy && html`<dt>Reversed by</dt><dd>${link('transfers', transfer.reversedBy)}</dd>`}
+      ${transfer.reverses && html`<div><dt>Reverses</dt><dd>${link('transfers', transfer.reverses)}</dd></div>`}
+      ${transfer.reversedBy && html`<div><dt>Reversed by</dt><dd>${link('transfers', transfer.reversedBy)}</dd></div>`}
     </dl>
   </div></section>`;
 }
