@@ -82,6 +82,10 @@ export const roles: readonly Role[] = [
     acts: {
       operators: ['Change roles', 'End', 'Invite an operator', 'Suspend'],
       clients: ['New secret', 'Switch off'],
+      institution: [
+        ...['Change Institution', 'Change Registration', 'Change Sign-in of members'],
+        ...['End the exception', 'Open or close a day'],
+      ],
     },
   },
 ];
@@ -100,6 +104,8 @@ const everyAct = new Set([
   ...['End the restriction', 'Approve', 'Decline', 'Reverse', 'Note', 'Let go', 'Take over', 'Adjust'],
   ...['Switch on', 'Switch off', 'New secret', 'End the older secret', 'End the consent'],
   ...['Invite an operator', 'Change roles', 'New code', 'Suspend', 'Resume', 'End'],
+  ...['Change Institution', 'Change Registration', 'Change Sign-in of members', 'Change Screening'],
+  ...['Try it', 'End the exception', 'Open or close a day'],
   ...['Pause', 'Send again', 'Replay the last day', 'Replay the parked'],
 ]);
 

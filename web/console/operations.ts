@@ -149,6 +149,54 @@ export interface WorkFigures {
   readonly waitSeconds: Spread | null;
 }
 
+export interface SystemFacts {
+  readonly version: string;
+  readonly node: string;
+  readonly database: {
+    readonly serverVersion: string;
+    readonly now: string;
+    readonly isEncrypted: boolean;
+    readonly serviceConnections: number;
+    readonly transactionAge: number;
+    readonly multixactAge: number;
+    readonly longestTransactionSeconds: number;
+    readonly preparedTransactions: number;
+    readonly invalidIndexes: readonly string[];
+    readonly bloatedTables: readonly string[];
+  };
+  readonly work: WorkFigures | null;
+}
+
+export interface CalendarDay {
+  readonly day: string;
+  readonly weekday: string;
+  readonly open: boolean;
+  readonly source: string;
+}
+
+export interface DayChange {
+  readonly outcome: 'DONE' | 'UNCHANGED' | 'PROPOSED';
+}
+
+export interface CoreConnection {
+  readonly state: 'connected' | 'late' | 'away';
+  readonly heardAt?: string;
+  readonly oldestUndeliveredAt?: string;
+}
+
+/** An instruction that the core has not decided. */
+export interface OpenInstruction {
+  readonly sequence: number;
+  readonly id: string;
+  readonly mode: string;
+  readonly fromAccountId: string;
+  readonly toAccountId: string;
+  readonly amount: string;
+  readonly currencyCode: string;
+  readonly leasedBy: string | null;
+  readonly leaseUntil: string | null;
+}
+
 /** The instruction to the core, and the outcome that the core reported. */
 export interface CoreInstruction {
   readonly mode: 'WAIT' | 'MEMO' | 'STAND_IN';
@@ -664,7 +712,7 @@ export async function readPage<Item>(path: string, query: Query = {}): Promise<P
   };
 }
 
-export async function act<Document>(path: string, body: object, method = 'POST'): Promise<Document> {
+export async function act<Document>(path: string, body?: object, method = 'POST'): Promise<Document> {
   return (await (await send(method, path, { body })).json()) as Document;
 }
 
@@ -672,7 +720,7 @@ export async function act<Document>(path: string, body: object, method = 'POST')
 async function send(
   method: string,
   path: string,
-  { query = {}, body }: { readonly query?: Query; readonly body?: object },
+  { query = {}, body }: { readonly query?: Query; readonly body?: object | undefined },
 ): Promise<Response> {
   const given = Object.entries(query).filter((one): one is [string, string] => Boolean(one[1]));
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -1,54 +1,70 @@
+import { useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
+import { Notice } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
-import { Moment } from '../../moment.ts';
-import { read, type WorkFigures } from '../../operations.ts';
-import { ask, may } from '../../session.ts';
+import { ChangeButton } from '../../form/change-button.ts';
+import { type Values, wordsOfValue } from '../../form/changeable.ts';
+import { act, read, type Session } from '../../operations.ts';
+import { ask, may, session } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { Rules } from '../rules/rules.ts';
-import { Work } from './work.ts';
-
-type Settings = Readonly<Record<string, unknown>>;
+import { Calendar } from './calendar.ts';
+import { Core } from './core.ts';
+import { Screening } from './screening.ts';
+import { type SettingGroup, settingGroups } from './setting-words.ts';
+import { System } from './system.ts';
 
 export function InstitutionScreen() {
   return html`<${Screen} title="Institution">
-    <${Facts} id="settings" title="Settings" path="/institution" />
+    <${Settings} />
     ${may('rules:preview') && html`<${Rules} />`}
-    <${Facts} id="screening" title="Screening" path="/screening" />
-    <${Facts} id="system" title="System" path="/system" />
+    <${Screening} />
+    <${Calendar} />
+    <${Core} />
+    <${System} />
   <//>`;
 }
 
-function Facts({ id, title, path }: { id: string; title: string; path: string }) {
-  const { state, again } = useLoad(() => ask(() => read<Settings>(path)), [path]);
+function Settings() {
+  const { state, again, refresh } = useLoad(() => ask(() => read<Values>('/institution')), []);
+  const [result, setResult] = useState<string>();
+  const done = async (title: string) => {
+    setResult(`${title}: the change is made.`);
+    // The name stands above each screen, and the time zone in each moment.
+    session.value = await ask(() => read<Session>('/session')).catch(() => session.peek());
+    await refresh();
+  };
+  return html`
+    ${result && html`<${Notice} title=${result} />`}
+    <${Stateful} state=${state} subject="the settings" again=${again}>
+      ${(settings: Values) =>
+        settingGroups.map(
+          (group) =>
+            html`<${Group} key=${group.title} group=${group} settings=${settings} onDone=${() => void done(group.title)} />`,
+        )}
+    <//>`;
+}
+
+interface GroupProps {
+  readonly group: SettingGroup;
+  readonly settings: Values;
+  readonly onDone: () => void;
+}
+
+function Group({ group: { title, fields }, settings, onDone }: GroupProps) {
+  const id = title.toLowerCase().replaceAll(' ', '-');
+  const send = (change: Values, reason: string) => act('/institution', { ...change, reason }, 'PATCH');
   return html`<section class="card" aria-labelledby=${id}>
-    <header><h2 id=${id}>${title}</h2></header>
-    <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
-      ${(settings: Settings) => html`<div class="body"><dl class="facts">
-        ${flat(settings).map(([name, value]) => html`<div key=${name}><dt>${titleOf(name)}</dt><dd>${isMoment(value) ? html`<${Moment} at=${value} />` : textOf(value)}</dd></div>`)}
-      </dl></div>
-      ${settings.work !== undefined && html`<${Work} work=${settings.work as WorkFigures | null} />`}`}
-    <//>
+    <header><h2 id=${id}>${title}</h2>
+      ${
+        may('institution:change') &&
+        html`<${ChangeButton} subject=${title} effect="Every process uses the new values within a second."
+          fields=${fields} values=${settings} send=${send} onDone=${onDone} />`
+      }
+    </header>
+    <div class="body"><dl class="facts">${fields.map(
+      (field) =>
+        html`<div key=${field.name}><dt>${field.label}</dt><dd>${wordsOfValue(field, settings[field.name], String(settings.currency))}</dd></div>`,
+    )}</dl></div>
   </section>`;
-}
-
-/** The facts of the database stand inside those of the system; the work has a part of its own. */
-function flat({ database, work: _, ...facts }: Settings): [string, unknown][] {
-  return Object.entries({ ...facts, ...(database as Settings | undefined) });
-}
-
-/** `Time zone` of `timeZone`. */
-function titleOf(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function isMoment(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return 'none';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.map(String).join(', ') || 'none';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,4 +1,4 @@
-import { readAmount } from '../../../design/format/money.ts';
+import { typedAmount } from '../../form/typed-amount.ts';
 import type { LimitRule, Thresholds, TransferRules } from '../../operations.ts';
 
 const thresholdBounds = ['reviewAbove', 'secondApprovalAbove'] as const;
@@ -72,7 +72,7 @@ export function rulesOf(
     Object.fromEntries(
       fieldsOf(kind, key).map(({ id, bound }) => {
         const text = draft[id]?.trim() ?? '';
-        const value = bound === 'maxCount' ? countOf(text) : amountOf(text, currency);
+        const value = bound === 'maxCount' ? countOf(text) : typedAmount(text, currency);
         if (value === undefined)
           faults[id] =
             bound === 'maxCount'
@@ -90,17 +90,6 @@ export function rulesOf(
       .filter((row) => limitBounds.some((bound) => row[bound] !== null)),
   };
   return Object.keys(faults).length > 0 ? { faults } : { rules };
-}
-
-/** Null for an empty text, undefined for one that is no amount. Zero is a bound. */
-function amountOf(text: string, currency: string): string | null | undefined {
-  if (text === '') return null;
-  if (/^0+(\.0+)?$/.test(text)) return '0';
-  const { maximumFractionDigits } = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-  }).resolvedOptions();
-  return readAmount(text, maximumFractionDigits);
 }
 
 function countOf(text: string): number | null | undefined {
