@@ -26,6 +26,7 @@ export {
 } from './extract/file-form.ts';
 export { type ImportReport, importExtract } from './import/import-extract.ts';
 export { type ImportPlan, ImportRefusedError } from './import/import-plan.ts';
+export { type Commit, commits } from './import/ranges.ts';
 export type { RejectedRow } from './import/reject-queries.ts';
 export { internalAccountId, openInternalAccounts, openMissingAccounts } from './internal-accounts.ts';
 export { MembershipExistsError, openMembership } from './open-membership.ts';

@@ -58,3 +58,29 @@ export async function ledgerSums(db: TestDatabase): Promise<string[]> {
   );
   return rows.map(({ sum }) => sum);
 }
+
+/** The imported rows of the institution, without generated numbers and times. */
+export async function importedRows(db: TestDatabase, code = 'fictional') {
+  const of = 'institution_id = (select institution_id from institutions where code = $1)';
+  return {
+    balances: await balancesOf(db, code),
+    holders: await db.superuser(
+      `select account_id, person_id, role, may_pay from holders
+         join accounts using (institution_id, account_key) join persons using (institution_id, person_key)
+       where ${of} order by 1, 2`,
+      [code],
+    ),
+    persons: await db.superuser(
+      `select member_number, customer_id, person_id, role from customer_persons
+         join customers using (institution_id, customer_key) join persons using (institution_id, person_key)
+       where ${of} order by 1, 3`,
+      [code],
+    ),
+    loans: await db.superuser(
+      `select account_id, accrued_interest, fees_due from loans
+         join accounts using (institution_id, account_key) where ${of} order by 1`,
+      [code],
+    ),
+    sums: new Set(await ledgerSums(db)),
+  };
+}

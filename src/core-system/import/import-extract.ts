@@ -5,6 +5,7 @@ import {
   type Institution,
   type InstitutionSettings,
   insertInstitution,
+  listAllInstitutions,
   type NameClaims,
   updateInstitution,
 } from '../../institutions/index.ts';
@@ -21,6 +22,7 @@ import {
   suspiciousRemovals,
 } from './import-plan.ts';
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
+import { type Commit, defaultCommit, rangeSizes, type Staging } from './ranges.ts';
 import type { RejectedRow } from './reject-queries.ts';
 import { RejectedRows } from './rejected-rows.ts';
 import {
@@ -35,13 +37,14 @@ import {
   clearStage,
   deleteRun,
   emptyStageOf,
+  hasMembers,
   insertRun,
   releaseImportLock,
   selectRuns,
   tryImportLock,
 } from './stage-queries.ts';
 import { countRejected, listRejected, unstageRejected } from './unstage-rejected.ts';
-import { type Moved, writeRange, writeStage } from './write-stage.ts';
+import { type Moved, type Writing, writeAtOnce, writeByRange, writeStage } from './write-stage.ts';
 
 export interface ImportDeps {
   readonly database: Database;
@@ -72,6 +75,8 @@ export interface ImportOptions {
    * before the plan, and before anything is written; also if there are none.
    */
   readonly onRejected?: (rows: AsyncIterable<readonly RejectedRow[]>) => Promise<void>;
+  /** Default: `once` for a first import that holds up nobody for long, otherwise `by-range`. */
+  readonly commit?: Commit;
   /** Stops after the plan. */
   readonly dryRun?: boolean;
   readonly origin?: Origin;
@@ -100,8 +105,8 @@ const clearedAtOnce = 20_000;
  * Imports an extract: an institution, its persons, memberships, accounts and holders.
  *
  * The files are read into a stage, checked there (ExtractRejectedError lists every error, unless `onRejected` gets them) and compared with the tables. The differences
- * are written in transactions of some thousand rows, each complete in itself; equal rows are not touched. Memory does not grow
- * with the files. Running a killed import again completes it. A row that the extract omits stays, except persons of a membership
+ * are written in one transaction or by ranges of some thousand rows, each complete in itself; equal rows are not touched. Memory does
+ * not grow with the files. A killed import has changed nothing, or running it again completes it. A row that the extract omits stays, except persons of a membership
  * and holders of an account: the extract names all of them. ImportRefusedError: the import would remove suspiciously many.
  *
  * A new account opens with a posting against the core's settlement account. The ledger keeps the balance of an existing
@@ -182,12 +187,16 @@ async function importStaged(
   const { contents, unheld } = stage;
 
   const figures = figuresOf(deps, heading, options);
+  const commit = options.commit ?? (await commitOf(staging, { code, members: contents.members }));
+  const sizes = rangeSizes[commit];
   const rows =
     known === undefined
       ? addAll(contents)
-      : await compareStage(staging, { contents, figures }, (done, of) => report('comparing', done, of));
+      : await compareStage(staging, { contents, figures, sizes }, (done, of) =>
+          report('comparing', done, of),
+        );
   const changedSettings = settingsThatDiffer(known, settings, heading.named);
-  const plan: ImportPlan = { settings: changedSettings, unheld, rejected, ...rows };
+  const plan: ImportPlan = { commit, settings: changedSettings, unheld, rejected, ...rows };
   options.onPlan?.(plan);
   const removals = suspiciousRemovals(plan, rejects?.misplaced ?? new Set());
   if (removals.length > 0 && options.allowRemovals !== true) {
@@ -197,15 +206,33 @@ async function importStaged(
   }
   const outcome = { code, institution: known, plan, ...contents, openedAccounts: 0, adjustedAccounts: 0 };
   if (options.dryRun === true || leavesNothing(plan)) return outcome;
-  const institution = await begin(run, stageId, { known, settings, contents, plan });
-  const moved = await writeStage(staging, plan, {
-    contents,
-    figures,
-    now: deps.clock,
-    onRows: (done, of) => report('writing', done, of),
-  });
-  await finish(run, stageId, moved);
+  const write = async (writing: Writing) => {
+    const institution = await begin(run, writing, { stageId, known, settings, contents, plan });
+    const moved = await writeStage(writing, plan, {
+      contents,
+      sizes,
+      figures,
+      now: deps.clock,
+      onRows: (done, of) => report('writing', done, of),
+    });
+    await finish(run, writing, moved);
+    return { institution, moved };
+  };
+  const { institution, moved } =
+    commit === 'once' ? await writeAtOnce(staging, write) : await write(writeByRange(staging));
   return { ...outcome, institution, openedAccounts: moved.opened, adjustedAccounts: moved.adjusted };
+}
+
+async function commitOf(
+  { session, institutionId }: Staging,
+  { code, members }: { readonly code: string; readonly members: number },
+): Promise<Commit> {
+  const institutions = await session.directory(listAllInstitutions);
+  return defaultCommit({
+    isLater: await session.transaction(institutionId, hasMembers),
+    members,
+    hasOthers: institutions.some((other) => other.code !== code),
+  });
 }
 
 /** ImportRefusedError without the moment of the figures: adjusted to them, balances would lose the transfers made since. */
@@ -226,21 +253,22 @@ function figuresOf(deps: ImportDeps, heading: Heading, options: ImportOptions): 
 
 /** Saves the institution with its settings and its internal accounts, and records the start in the audit. */
 async function begin(
-  { deps, session, options }: Run,
-  institutionId: InstitutionId,
+  { deps, options }: Run,
+  writing: Writing,
   extract: {
+    readonly stageId: InstitutionId;
     readonly known: Institution | undefined;
     readonly settings: InstitutionSettings;
     readonly contents: StageContents;
     readonly plan: ImportPlan;
   },
 ): Promise<Institution> {
-  const { known, settings, contents, plan } = extract;
-  return writeRange({ session, institutionId }, async (tx) => {
+  const { stageId, known, settings, contents, plan } = extract;
+  return writing.range(async (tx) => {
     const at = deps.clock();
     const { before, after } = plan.settings;
     const settingsDiffer = Object.keys(after).length > 0;
-    let institution = known ?? (await insertInstitution(tx, settings, at, institutionId));
+    let institution = known ?? (await insertInstitution(tx, settings, at, stageId));
     if (known !== undefined && settingsDiffer)
       institution = await updateInstitution(tx, { name: settings.name, timeZone: settings.timeZone });
     await openInternalAccounts(tx, [...new Set([settings.currency, ...contents.currencies])], at);
@@ -252,11 +280,7 @@ async function begin(
   });
 }
 
-async function finish(
-  { deps, session, options }: Run,
-  institutionId: InstitutionId,
-  moved: Moved,
-): Promise<void> {
+async function finish({ deps, options }: Run, writing: Writing, moved: Moved): Promise<void> {
   const { opened, adjusted, adjustedIds } = moved;
   const after = { opened, adjusted, ...(adjusted > 0 && { adjustedAccounts: adjustedIds }) };
   const entry = {
@@ -265,7 +289,7 @@ async function finish(
     origin: originOf(options),
     after,
   } as const;
-  await session.transaction(institutionId, (tx) => appendAudit(tx, entry, deps.clock()));
+  await writing.range((tx) => appendAudit(tx, entry, deps.clock()));
 }
 
 function originOf(options: ImportOptions): Origin {

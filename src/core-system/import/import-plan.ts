@@ -1,7 +1,9 @@
 import type { Change, KeyRange } from '../../memberships/index.ts';
+import type { Commit } from './ranges.ts';
 
 /** The changes that an import will make. */
 export interface ImportPlan {
+  readonly commit: Commit;
   /** The institution's settings that differ; without `before` if the institution is new. */
   readonly settings: {
     readonly before?: Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import {
   noChange,
 } from '../../memberships/index.ts';
 import type { ImportPlan } from './import-plan.ts';
-import { forEachRange, membersAtOnce, type OnRows, personsAtOnce, type Staging } from './ranges.ts';
+import { forEachRange, type OnRows, type RangeSizes, type Staging } from './ranges.ts';
 import type { StageContents } from './stage-extract.ts';
 
 /** The settings of the core, which each import changes. */
@@ -44,7 +44,7 @@ export function settingsThatDiffer(
   };
 }
 
-type Rows = Omit<ImportPlan, 'settings' | 'unheld' | 'rejected'>;
+type Rows = Omit<ImportPlan, 'commit' | 'settings' | 'unheld' | 'rejected'>;
 
 /** Every row of a new institution is added. */
 export function addAll(contents: StageContents): Rows {
@@ -64,18 +64,19 @@ export function addAll(contents: StageContents): Rows {
 /** Counts the differences between the stage and the tables, and finds the ranges that have some. */
 export async function compareStage(
   staging: Staging,
-  { contents, figures }: { readonly contents: StageContents; readonly figures: Figures },
+  stage: { readonly contents: StageContents; readonly figures: Figures; readonly sizes: RangeSizes },
   onRows: OnRows,
 ): Promise<Rows> {
+  const { contents, figures, sizes } = stage;
   const ranges = { persons: [] as KeyRange[], members: [] as KeyRange[] };
   const of = contents.persons + contents.members;
   let done = 0;
   let persons = noChange;
-  await forEachRange(staging, { key: 'persons', rows: personsAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'persons', rows: sizes.persons }, async (tx, range) => {
     const change = await countPersonChanges(tx, range);
     persons = sumOf(persons, change);
     if (change.added + change.changed > 0) ranges.persons.push(range);
-    done += personsAtOnce;
+    done += sizes.persons;
     await onRows(done, of);
   });
   let all: MemberChanges = {
@@ -87,7 +88,7 @@ export async function compareStage(
     opened: 0,
     adjusted: 0,
   };
-  await forEachRange(staging, { key: 'members', rows: membersAtOnce }, async (tx, range) => {
+  await forEachRange(staging, { key: 'members', rows: sizes.members }, async (tx, range) => {
     const memberships = await countMembershipChanges(tx, range);
     const change = { ...memberships, ...(await countAccountChanges(tx, range, figures)) };
     all = {
@@ -105,7 +106,7 @@ export async function compareStage(
       0,
     );
     if (rows + opened + adjusted > 0) ranges.members.push(range);
-    done += membersAtOnce;
+    done += sizes.members;
     await onRows(done, of);
   });
   return { persons, ...all, ranges };

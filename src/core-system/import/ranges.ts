@@ -2,9 +2,44 @@ import type { KeyRange } from '../../memberships/index.ts';
 import type { InstitutionId, Session, Transaction } from '../../storage/index.ts';
 import { lookUpByKeys, type StageKey, selectNextKey } from './stage-queries.ts';
 
-export const personsAtOnce = 2_000;
-/** Accounts that change are locked for the time of a range, and transfers wait. */
-export const membersAtOnce = 500;
+/**
+ * The moment at which an import commits (ADR 73). `once`: all its changes are one transaction, and an interrupted import changes
+ * nothing. `by-range`: each range is a transaction of its own, and an interrupted import is completed by repeating it.
+ */
+export const commits = ['once', 'by-range'] as const;
+export type Commit = (typeof commits)[number];
+
+/** The persons and the memberships of a range. */
+export interface RangeSizes {
+  readonly persons: number;
+  readonly members: number;
+}
+
+export const rangeSizes: Readonly<Record<Commit, RangeSizes>> = {
+  // Each range moves the settlement account, and the look-ups of later ranges pass over its older rows until the commit. So few
+  // ranges are faster. The statements of one take half a second, of the ten that a statement may.
+  once: { persons: 5_000, members: 2_000 },
+  // Accounts that change are locked for the time of a range, and transfers wait.
+  'by-range': { persons: 2_000, members: 500 },
+};
+
+/** So many memberships are written in some ten seconds. */
+const membersOnce = 20_000;
+
+/**
+ * Nobody waits for the locks of a first import. But the events of all institutions of the database wait for its transaction
+ * (ADR 15), so a large one beside others is written by range.
+ */
+export function defaultCommit(extract: {
+  /** The institution has members. */
+  readonly isLater: boolean;
+  readonly members: number;
+  /** The database has other institutions. */
+  readonly hasOthers: boolean;
+}): Commit {
+  const { isLater, members, hasOthers } = extract;
+  return isLater || (hasOthers && members > membersOnce) ? 'by-range' : 'once';
+}
 
 /** The stage of one import: the institution's number, under which its rows are staged, and the connection of the import. */
 export interface Staging {

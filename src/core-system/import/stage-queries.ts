@@ -148,11 +148,42 @@ export async function allowHashJoins(tx: Queryable): Promise<void> {
   await tx.query(joinByHash);
 }
 
+const waitLonger = sql('core_wait_for_locks', `select set_config('lock_timeout', '8s', true)`);
+
+/** Until the transaction ends, waits for locks almost as long as a statement may take: a whole import is not repeated for one. */
+export async function waitForLocks(tx: Queryable): Promise<void> {
+  await tx.query(waitLonger);
+}
+
 const analyze = sql('core_analyze_imported', 'select analyze_imported()');
 
 /** Updates the statistics of the stage and of the tables that an import writes. */
 export async function analyzeImported(db: Directory): Promise<void> {
   await db.query(analyze);
+}
+
+const analyzeNew = sql(
+  'core_analyze_new_tables',
+  `select analyze_imported() from pg_class where oid = 'accounts'::regclass and reltuples < 10000`,
+);
+
+/**
+ * The same within a transaction, which keeps other analyses, vacuums and builds of indexes off the tables until it ends. So only those
+ * of a database without other institutions are analyzed.
+ */
+export async function analyzeNewTables(tx: Queryable): Promise<void> {
+  await tx.query(analyzeNew);
+}
+
+const anyMember = sql(
+  'core_any_member',
+  'select exists (select from customers where institution_id = $1) as has_members',
+);
+
+export async function hasMembers(tx: Queryable): Promise<boolean> {
+  return (
+    (await tx.query<{ hasMembers: boolean }>(anyMember, [tx.institutionId])).rows[0]?.hasMembers === true
+  );
 }
 
 function nextKey(table: string, key: string) {

@@ -14,16 +14,15 @@ import { Problem } from '../../shared/problem.ts';
 import type { Transaction } from '../../storage/index.ts';
 import { internalAccountId } from '../internal-accounts.ts';
 import type { ImportPlan } from './import-plan.ts';
-import {
-  membersAtOnce,
-  nextRangeOf,
-  type OnRows,
-  personsAtOnce,
-  type RangeSize,
-  type Staging,
-} from './ranges.ts';
+import { nextRangeOf, type OnRows, type RangeSize, type RangeSizes, type Staging } from './ranges.ts';
 import type { StageContents } from './stage-extract.ts';
-import { allowHashJoins, analyzeImported, lookUpByKeys } from './stage-queries.ts';
+import {
+  allowHashJoins,
+  analyzeImported,
+  analyzeNewTables,
+  lookUpByKeys,
+  waitForLocks,
+} from './stage-queries.ts';
 
 export interface Moved {
   readonly opened: number;
@@ -39,49 +38,85 @@ const adjustedListed = 100;
 const firstRows = 200;
 const maxTries = 3;
 
-/** Writes the ranges that the plan names, each in a transaction of its own. */
+/** The transactions of an import's writes. */
+export interface Writing {
+  /** Runs the work of one range. */
+  range<T>(write: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Updates the statistics of the tables. */
+  analyze(): Promise<void>;
+}
+
+/** Each range is a transaction of its own. */
+export function writeByRange(staging: Staging): Writing {
+  return {
+    range: (write) => writeRange(staging, write),
+    analyze: () => staging.session.directory(analyzeImported),
+  };
+}
+
+/** All ranges that `write` writes are one transaction: they are committed together, or none is. */
+export async function writeAtOnce<T>(
+  { session, institutionId }: Staging,
+  write: (writing: Writing) => Promise<T>,
+): Promise<T> {
+  const written = await session.transaction(institutionId, async (tx) => {
+    await waitForLocks(tx);
+    return write({
+      range: async (writeOne) => {
+        await lookUpByKeys(tx);
+        return writeOne(tx);
+      },
+      analyze: () => analyzeNewTables(tx),
+    });
+  });
+  await session.directory(analyzeImported);
+  return written;
+}
+
+/** Writes the ranges that the plan names. */
 export async function writeStage(
-  staging: Staging,
+  writing: Writing,
   { ranges }: ImportPlan,
   stage: {
     readonly contents: StageContents;
+    readonly sizes: RangeSizes;
     readonly figures: Figures;
     readonly now: () => Date;
     readonly onRows: OnRows;
   },
 ): Promise<Moved> {
-  const { contents, figures, now, onRows } = stage;
+  const { contents, sizes, figures, now, onRows } = stage;
   const of =
     ranges === undefined
       ? contents.persons + contents.members
-      : ranges.persons.length * personsAtOnce + ranges.members.length * membersAtOnce;
+      : ranges.persons.length * sizes.persons + ranges.members.length * sizes.members;
   let done = 0;
   let moved = nothingMoved;
   const writeEach = async (
     kind: 'persons' | 'members',
-    rows: number,
     write: (tx: Transaction, range: KeyRange) => Promise<Moved>,
   ) => {
+    const rows = sizes[kind];
     let isFirst = ranges === undefined;
-    for await (const range of ranges?.[kind] ?? allRanges(staging, { key: kind, rows })) {
-      const { opened, adjusted, adjustedIds } = await writeRange(staging, (tx) => write(tx, range));
+    for await (const range of ranges?.[kind] ?? allRanges(writing, { key: kind, rows })) {
+      done += isFirst ? firstRows : rows;
+      const { opened, adjusted, adjustedIds } = await writing.range((tx) => write(tx, range));
       // The plans of the first statements are those of empty tables.
-      if (isFirst) await staging.session.directory(analyzeImported);
+      if (isFirst) await writing.analyze();
       isFirst = false;
       moved = {
         opened: moved.opened + opened,
         adjusted: moved.adjusted + adjusted,
         adjustedIds: [...moved.adjustedIds, ...adjustedIds].slice(0, adjustedListed),
       };
-      done += rows;
       await onRows(done, of);
     }
   };
-  await writeEach('persons', personsAtOnce, async (tx, range) => {
+  await writeEach('persons', async (tx, range) => {
     await mergePersonRange(tx, range);
     return nothingMoved;
   });
-  await writeEach('members', membersAtOnce, async (tx, range) => {
+  await writeEach('members', async (tx, range) => {
     await mergeMembershipRange(tx, range);
     const newAccounts = await mergeAccountRange(tx, range);
     return moveBalances(tx, { range, figures, newAccounts }, now());
@@ -89,16 +124,14 @@ export async function writeStage(
   return moved;
 }
 
-async function* allRanges({ session, institutionId }: Staging, size: RangeSize): AsyncGenerator<KeyRange> {
+async function* allRanges(writing: Writing, size: RangeSize): AsyncGenerator<KeyRange> {
   const next = (last: KeyRange | undefined) =>
-    session.transaction(institutionId, (tx) =>
-      nextRangeOf(tx, last === undefined ? { ...size, rows: firstRows } : size, last),
-    );
+    writing.range((tx) => nextRangeOf(tx, last === undefined ? { ...size, rows: firstRows } : size, last));
   for (let range = await next(undefined); range !== undefined; range = await next(range)) yield range;
 }
 
 /** Writes again if an account stayed locked: a range is complete in itself. */
-export async function writeRange<T>(
+async function writeRange<T>(
   { session, institutionId }: Staging,
   write: (tx: Transaction) => Promise<T>,
 ): Promise<T> {

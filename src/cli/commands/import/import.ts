@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { AppContext } from '../../../app/context.ts';
 import { exists, transactionsFile } from '../../../core-connection/index.ts';
 import {
+  type Commit,
+  commits,
   type ImportPlan,
   ImportRefusedError,
   importExtract,
@@ -24,6 +26,7 @@ interface Options {
   readonly adjustBalances?: boolean;
   readonly asOf?: Date;
   readonly allowRemovals?: boolean;
+  readonly commit?: Commit;
   readonly dryRun?: boolean;
   readonly institution?: string;
   readonly columns?: string;
@@ -63,6 +66,12 @@ export function importCommand(): Command {
     .option(
       '--allow-removals',
       'allow removals of more than 20 rows that are also more than one in a hundred',
+    )
+    .addOption(
+      new Option(
+        '--commit <when>',
+        'for an extract: once, so that an interrupted import changes nothing, or by-range, so that nobody waits for it (default: once for the first import of an institution, unless it is large and the database has others)',
+      ).choices(commits),
     )
     .action(async (given: string, options: Options) => {
       keepHeapSmall();
@@ -131,6 +140,11 @@ async function importFolder(
   }
 }
 
+const interruption = {
+  once: 'All of it is committed at once: an interrupted import changes nothing.',
+  'by-range': 'It is committed range by range: run an interrupted import again to complete it.',
+} as const satisfies Record<Commit, string>;
+
 const tables = {
   persons: 'persons',
   members: 'memberships',
@@ -163,7 +177,9 @@ function describePlan(plan: ImportPlan): string[] {
   const { count, accountIds } = plan.unheld;
   const more = count > accountIds.length ? ` and ${count - accountIds.length} more` : '';
   return [
-    ...(all.length === 0 ? ['The extract changes nothing.'] : ['Changes of this import:', ...all]),
+    ...(all.length === 0
+      ? ['The extract changes nothing.']
+      : ['Changes of this import:', ...all, interruption[plan.commit]]),
     ...kept,
     ...(count === 0
       ? []
