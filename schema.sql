@@ -359,14 +359,16 @@ create table clients (
   requires_dpop                   boolean not null default false,
   security_profile                text not null default 'STANDARD'::text,
   backchannel_logout_uri          text collate "C",
+  binds_to_certificate            boolean not null default false,
   constraint clients_pkey PRIMARY KEY (institution_id, client_id),
   constraint clients_client_id_fkey FOREIGN KEY (client_id) REFERENCES client_directory(client_id),
   constraint clients_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint clients_backchannel_logout_uri CHECK (backchannel_logout_uri ~ '^https?://[!-~]+$'::text AND backchannel_logout_uri !~ '#'::text AND length(backchannel_logout_uri) <= 2048),
-  constraint clients_fapi2 CHECK (security_profile <> 'FAPI2'::text OR NOT is_public AND requires_dpop AND NOT allows_token_endpoint_audience AND NOT grants && ARRAY['password'::text] AND NOT (array_to_string(redirect_uris, ' '::text) || ' '::text) ~ '(^| )(?!https://)[^ ]'::text),
+  constraint clients_fapi2 CHECK (security_profile <> 'FAPI2'::text OR NOT is_public AND requires_dpop <> binds_to_certificate AND NOT allows_token_endpoint_audience AND NOT grants && ARRAY['password'::text] AND NOT (array_to_string(redirect_uris, ' '::text) || ' '::text) ~ '(^| )(?!https://)[^ ]'::text),
   constraint clients_grants_check CHECK (grants <@ ARRAY['authorization_code'::text, 'client_credentials'::text, 'password'::text, 'refresh_token'::text, 'urn:ietf:params:oauth:grant-type:jwt-bearer'::text, 'urn:ietf:params:oauth:grant-type:saml2-bearer'::text]),
   constraint clients_logout_uris CHECK (cardinality(logout_uris) <= 20),
   constraint clients_networks CHECK (cardinality(networks) > 0 AND NOT ('::ffff:0.0.0.0/96'::cidr::inet >>= ANY (networks::inet[]))),
+  constraint clients_one_binding CHECK (NOT (binds_to_certificate AND (requires_dpop OR is_public))),
   constraint clients_public CHECK (NOT is_public OR grants <@ ARRAY['authorization_code'::text, 'refresh_token'::text]),
   constraint clients_redirect_uris CHECK (cardinality(redirect_uris) <= 20),
   constraint clients_registration_refusals_check CHECK (registration_refusals = ANY (ARRAY['DISTINCT'::text, 'UNIFORM'::text])),
@@ -387,6 +389,7 @@ comment on column clients.is_first_party is 'An app of the institution itself, w
 comment on column clients.requires_dpop is 'Its tokens are bound to a key (RFC 9449).';
 comment on column clients.security_profile is 'FAPI2: the FAPI 2.0 Security Profile of the OpenID Foundation.';
 comment on column clients.backchannel_logout_uri is 'Address that gets a logout token when a member''s session in the browser ends; null: none. Only a demo institution sends to http.';
+comment on column clients.binds_to_certificate is 'Its tokens are bound to the certificate of its connection (RFC 8705 section 3).';
 
 create table client_secrets (
   institution_id  integer not null,
@@ -481,26 +484,27 @@ comment on table provider_assertion_replays is 'Replay cache: each identity asse
 comment on column provider_assertion_replays.id_hash is 'SHA-256 of the JWT''s jti or of the SAML assertion''s ID.';
 
 create table refresh_families (
-  institution_id    integer not null,
-  family_id         uuid not null,
-  client_id         text collate "C" not null,
-  user_key          bigint not null,
-  scopes            text[] not null,
-  client_epoch      integer not null,
-  user_epoch        integer not null,
-  generation        integer not null,
-  token_hash        bytea not null,
-  rotated_at        timestamp with time zone not null,
-  idle_until        timestamp with time zone not null,
-  expires_at        timestamp with time zone not null,
-  revoked_at        timestamp with time zone,
-  created_at        timestamp with time zone not null,
-  authenticated_at  timestamp with time zone,
-  key_thumbprint    text collate "C",
-  used_at           timestamp with time zone,
-  acr               text,
-  consent_id        uuid,
-  methods           text[],
+  institution_id          integer not null,
+  family_id               uuid not null,
+  client_id               text collate "C" not null,
+  user_key                bigint not null,
+  scopes                  text[] not null,
+  client_epoch            integer not null,
+  user_epoch              integer not null,
+  generation              integer not null,
+  token_hash              bytea not null,
+  rotated_at              timestamp with time zone not null,
+  idle_until              timestamp with time zone not null,
+  expires_at              timestamp with time zone not null,
+  revoked_at              timestamp with time zone,
+  created_at              timestamp with time zone not null,
+  authenticated_at        timestamp with time zone,
+  key_thumbprint          text collate "C",
+  used_at                 timestamp with time zone,
+  acr                     text,
+  consent_id              uuid,
+  methods                 text[],
+  certificate_thumbprint  text collate "C",
   constraint refresh_families_pkey PRIMARY KEY (institution_id, family_id),
   constraint refresh_families_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
   constraint refresh_families_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
@@ -512,10 +516,12 @@ CASE
     ELSE NULL::text
 END),
   constraint refresh_families_authenticated CHECK (authenticated_at <= created_at),
+  constraint refresh_families_certificate_thumbprint CHECK (certificate_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint refresh_families_generation_check CHECK (generation >= 0),
   constraint refresh_families_key_thumbprint CHECK (key_thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text),
   constraint refresh_families_lifetime CHECK (idle_until <= expires_at),
   constraint refresh_families_methods CHECK (cardinality(methods) > 0 AND methods <@ ARRAY['pwd'::text, 'otp'::text, 'hwk'::text, 'swk'::text, 'user'::text, 'mfa'::text]),
+  constraint refresh_families_one_binding CHECK (key_thumbprint IS NULL OR certificate_thumbprint IS NULL),
   constraint refresh_families_scopes_check CHECK ('offline_access'::text = ANY (scopes)),
   constraint refresh_families_token_hash_check CHECK (length(token_hash) = 32)
 ) with (fillfactor=80);
@@ -535,6 +541,7 @@ comment on column refresh_families.used_at is 'The last renewal; null before the
 comment on column refresh_families.acr is 'phr: the member signed in with a passkey. The address of multi-factor: with a password and a code. Null: with a password, or before this column.';
 comment on column refresh_families.consent_id is 'Null: the login needs no consent, or began before this column.';
 comment on column refresh_families.methods is 'How the member proved who they are (RFC 8176), for the claim amr. Null: the login began before this column.';
+comment on column refresh_families.certificate_thumbprint is 'The certificate with which the login began (RFC 8705 section 3); null for other tokens.';
 
 create table revocations (
   institution_id  integer not null,
@@ -2717,6 +2724,23 @@ comment on column event_archived_entries.seq_sum is 'Sum of the numbers of those
 comment on column event_archived_entries.last_seq is 'The highest of them.';
 
 -- ---------------------------------------------------------------------------------------------------------
+-- client certificates
+
+create table client_certificates (
+  institution_id  integer not null,
+  client_id       text collate "C" not null,
+  thumbprint      text collate "C" not null,
+  expires_at      timestamp with time zone not null,
+  created_at      timestamp with time zone not null,
+  constraint client_certificates_pkey PRIMARY KEY (institution_id, client_id, thumbprint),
+  constraint client_certificates_institution_id_client_id_fkey FOREIGN KEY (institution_id, client_id) REFERENCES clients(institution_id, client_id),
+  constraint client_certificates_thumbprint_check CHECK (thumbprint ~ '^[A-Za-z0-9_-]{43}$'::text)
+);
+comment on table client_certificates is 'Certificates of clients that authenticate by self_signed_tls_client_auth (RFC 8705 section 2.2).';
+comment on column client_certificates.thumbprint is 'SHA-256 of the certificate in DER, in base64url: x5t#S256.';
+comment on column client_certificates.expires_at is 'The end of its validity, for people. The certificate itself decides.';
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
 
 CREATE OR REPLACE FUNCTION add_to_control_total(change numeric)
@@ -3434,8 +3458,11 @@ AS $function$
 begin
   if exists (select from client_secrets s where s.institution_id = new.institution_id and s.client_id = new.client_id)
      or exists (select from client_keys k
-                where k.institution_id = new.institution_id and k.client_id = new.client_id and k.algorithm = 'RS256') then
-    raise exception 'client %: the FAPI 2.0 profile excludes its secrets or keys', new.client_id using errcode = 'SD208';
+                where k.institution_id = new.institution_id and k.client_id = new.client_id
+                  and (k.algorithm = 'RS256'
+                    or exists (select from client_certificates c
+                               where c.institution_id = new.institution_id and c.client_id = new.client_id))) then
+    raise exception 'client %: the FAPI 2.0 profile excludes its secrets, keys or certificates', new.client_id using errcode = 'SD208';
   end if;
   return new;
 end
@@ -3446,11 +3473,21 @@ CREATE OR REPLACE FUNCTION check_fapi2_credential()
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  profile text;
 begin
-  if coalesce(to_jsonb(new) ->> 'algorithm', 'RS256') = 'RS256' and (
-    select c.security_profile = 'FAPI2' from clients c
-    where c.institution_id = new.institution_id and c.client_id = new.client_id) then
-    raise exception 'client %: the FAPI 2.0 profile excludes this secret or key', new.client_id using errcode = 'SD208';
+  select c.security_profile into profile from clients c
+  where c.institution_id = new.institution_id and c.client_id = new.client_id for update;
+  if profile is distinct from 'FAPI2' then
+    return new;
+  end if;
+  if tg_table_name = 'client_secrets'
+     or tg_table_name = 'client_keys' and (
+       to_jsonb(new) ->> 'algorithm' = 'RS256'
+       or exists (select from client_certificates c where c.institution_id = new.institution_id and c.client_id = new.client_id))
+     or tg_table_name = 'client_certificates'
+       and exists (select from client_keys k where k.institution_id = new.institution_id and k.client_id = new.client_id) then
+    raise exception 'client %: the FAPI 2.0 profile excludes this secret, key or certificate', new.client_id using errcode = 'SD208';
   end if;
   return new;
 end
@@ -3699,9 +3736,12 @@ CREATE OR REPLACE FUNCTION check_new_refresh_family()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if new.key_thumbprint is null and (
-    select c.requires_dpop from clients c where c.institution_id = new.institution_id and c.client_id = new.client_id) then
-    raise exception 'refresh family %: its client needs a key', new.family_id using errcode = 'SD207';
+  if exists (
+    select from clients c
+    where c.institution_id = new.institution_id and c.client_id = new.client_id
+      and (c.requires_dpop and new.key_thumbprint is null
+        or c.binds_to_certificate and new.certificate_thumbprint is null)) then
+    raise exception 'refresh family %: its client needs a key or a certificate', new.family_id using errcode = 'SD207';
   end if;
   new.consent_id := (
     select g.consent_id from authorization_grants g
@@ -5992,6 +6032,11 @@ CREATE TRIGGER transfer_consents_cover AFTER INSERT ON transfer_consents REFEREN
 CREATE TRIGGER authenticators_step BEFORE UPDATE ON authenticators FOR EACH ROW EXECUTE FUNCTION check_authenticator();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: client certificates
+
+CREATE TRIGGER client_certificates_fapi2 BEFORE INSERT ON client_certificates FOR EACH ROW EXECUTE FUNCTION check_fapi2_credential();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table accounts enable row level security, force row level security;
@@ -6053,6 +6098,10 @@ create policy backup on business_days for select to sharedraft_backup using (tru
 alter table client_assertion_replays enable row level security, force row level security;
 create policy institution on client_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on client_assertion_replays for select to sharedraft_backup using (true);
+
+alter table client_certificates enable row level security, force row level security;
+create policy institution on client_certificates using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on client_certificates for select to sharedraft_backup using (true);
 
 alter table client_keys enable row level security, force row level security;
 create policy institution on client_keys using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
@@ -6420,10 +6469,11 @@ grant delete, insert, select, update on business_days to sharedraft_service;
 grant select on cell to sharedraft_service;
 grant delete, select on cell_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
+grant delete, insert, select on client_certificates to sharedraft_service;
 grant insert, select on client_directory to sharedraft_service;
 grant delete, insert, select on client_keys to sharedraft_service;
 grant delete, insert, select, update (expires_at) on client_secrets to sharedraft_service;
-grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile, backchannel_logout_uri) on clients to sharedraft_service;
+grant insert, select, update (name, scopes, grants, token_lifetime_seconds, networks, active, introspects_all, registration_refusals, allows_token_endpoint_audience, redirect_uris, logout_uris, is_public, is_first_party, requires_dpop, security_profile, backchannel_logout_uri, binds_to_certificate) on clients to sharedraft_service;
 grant delete, insert, select, update (may_pay) on consent_accounts to sharedraft_service;
 grant insert, select, update (scopes, ended_at, ended_by, all_accounts) on consents to sharedraft_service;
 grant delete, insert, select, update on contribution_limits to sharedraft_service;

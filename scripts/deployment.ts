@@ -67,14 +67,16 @@ function lintProxies(): void {
       ],
       ...['-keyout', `${pem}.key`, '-out', pem],
     ]);
-    for (const name of ['haproxy.cfg', 'cells.cfg']) {
+    for (const name of ['haproxy.cfg', 'cells.cfg', 'mtls.cfg']) {
       const text = readFileSync(`ops/haproxy/${name}`, 'utf8')
         .replace(/^ {2}(?:user|group) haproxy\n/gm, '')
         .replaceAll('/etc/haproxy/bank.pem', pem)
         .replaceAll('/etc/haproxy/cells.map', path.resolve('ops/haproxy/cells.map'));
       const file = path.join(folder, name);
       writeFileSync(file, text);
-      lint(name, { program, parameters: ['-c', '-f', file] });
+      // A frontend beside those of the first file.
+      const first = name === 'mtls.cfg' ? ['-f', path.join(folder, 'haproxy.cfg')] : [];
+      lint(name, { program, parameters: ['-c', ...first, '-f', file] });
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

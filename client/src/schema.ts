@@ -6,7 +6,7 @@ export type Decimal = string;
 export interface TokenRequest {
   /** One of `authorization_code`, `client_credentials`, `password`, `refresh_token`, `urn:ietf:params:oauth:grant-type:jwt-bearer`, `urn:ietf:params:oauth:grant-type:saml2-bearer`. */
   grant_type: string;
-  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  /** In the body or in HTTP Basic; with an assertion it may be left out. Alone for a public client, and for one that authenticates by the certificate of its connection (RFC 8705). */
   client_id?: string | undefined;
   /** In the body or in HTTP Basic, never in both. */
   client_secret?: string | undefined;
@@ -54,7 +54,7 @@ export interface TokenReference {
   token: string;
   /** `access_token` or `refresh_token`; not needed. */
   token_type_hint?: string | undefined;
-  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  /** In the body or in HTTP Basic; with an assertion it may be left out. Alone for a public client, and for one that authenticates by the certificate of its connection (RFC 8705). */
   client_id?: string | undefined;
   /** In the body or in HTTP Basic, never in both. */
   client_secret?: string | undefined;
@@ -64,10 +64,12 @@ export interface TokenReference {
   client_assertion?: string | undefined;
 }
 
-/** The key that the token is bound to (RFC 9449, section 6.2). */
+/** The key or the certificate that the token is bound to: one of these members. */
 export interface TokenConfirmation {
   /** SHA-256 of the key (RFC 7638). */
-  jkt: string;
+  jkt?: string | undefined;
+  /** SHA-256 of the certificate (RFC 8705, section 3.1). */
+  'x5t#S256'?: string | undefined;
 }
 
 export interface TokenIntrospection {
@@ -77,7 +79,7 @@ export interface TokenIntrospection {
   scope?: string | undefined;
   /** The client it was issued to. */
   client_id?: string | undefined;
-  /** `Bearer` or `DPoP`, of an access token. */
+  /** `Bearer` or `DPoP`, of an access token. One that is bound to a certificate is `Bearer`. */
   token_type?: string | undefined;
   cnf?: TokenConfirmation | undefined;
   /** Expiry; of a refresh token, expiry if it stays unused. Seconds since 1970. */
@@ -104,7 +106,7 @@ export interface TokenIntrospection {
 }
 
 export interface PushedAuthorizationRequest {
-  /** In the body or in HTTP Basic; with an assertion it may be left out. */
+  /** In the body or in HTTP Basic; with an assertion it may be left out. Alone for a public client, and for one that authenticates by the certificate of its connection (RFC 8705). */
   client_id?: string | undefined;
   /** In the body or in HTTP Basic, never in both. */
   client_secret?: string | undefined;
@@ -265,6 +267,10 @@ export interface AuthorizationServerMetadata {
   introspection_endpoint_auth_methods_supported: readonly string[];
   /** As for tokens. */
   introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
+  /** Tokens may be bound to the certificate of the client (RFC 8705). */
+  tls_client_certificate_bound_access_tokens: boolean;
+  /** Addresses of some endpoints for clients with a certificate (RFC 8705, section 5). */
+  mtls_endpoint_aliases?: object | undefined;
   /** For people. */
   service_documentation: string;
 }

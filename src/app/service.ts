@@ -31,6 +31,7 @@ import {
   listConsents,
   logOut,
   logOutEverywhere,
+  type MutualTls,
   narrowConsent,
   narrowConsentOnPage,
   OAuthError,
@@ -184,6 +185,7 @@ export async function startService(
         work,
         isStopping: () => stopping,
         linePatienceMillis: config.requestTimeoutSeconds * 1000,
+        mutualTls: { isOffered: config.clientCertProxies.length > 0, url: config.mtlsUrl },
       }),
       {
         ...config,
@@ -285,6 +287,7 @@ interface ServiceParts {
   readonly work: OperatorDeps['work'];
   readonly isStopping: () => boolean;
   readonly linePatienceMillis: number;
+  readonly mutualTls: MutualTls;
 }
 
 /** A row of settings, as measured. */
@@ -315,7 +318,7 @@ function servicesWithHosts(context: AppContext, parts: ServiceParts): Services {
 
 function servicesOf(
   context: AppContext,
-  { desk, core, live, screener, standbys, work, isStopping, linePatienceMillis }: ServiceParts,
+  { desk, core, live, screener, standbys, work, isStopping, linePatienceMillis, mutualTls }: ServiceParts,
 ): Omit<Services, 'at'> {
   const { auth, clock, businessTime, database, directoryState, postingKeys } = context;
   const nowAt = ({ institutionId }: Actor) => businessTime(institutionId, clock());
@@ -388,13 +391,17 @@ function servicesOf(
     withdrawConsent: (actor, consentId, origin) => withdrawConsent(auth, actor, { consentId, origin }),
     revokeToken: (request) => revokeToken(auth, request),
     introspectToken: (request) => introspectToken(auth, request),
-    authorizationServer: authorizationServerMetadata(auth.issuer),
+    // The host of an institution has no alias: the proxy may ask for certificates there.
+    authorizationServer: authorizationServerMetadata(
+      auth.issuer,
+      auth.host === undefined ? mutualTls : { isOffered: mutualTls.isOffered },
+    ),
     publishedKeys: async () => {
       const own = await auth.keys.published(auth.host?.institutionId);
       // At its own host an institution trusts its own cell only.
       return auth.host === undefined ? directoryState.withKeysOfOthers(own, clock()) : own;
     },
-    identify: (token, admit, proof) => identify(auth, token, admit, proof),
+    identify: (token, admit, presented) => identify(auth, token, admit, presented),
     proofNonce: () => auth.proofNonces.current(),
     registerMember: async (actor, member, origin) => {
       const registering = registerMember(registration, actor, member, origin);

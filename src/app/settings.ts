@@ -173,6 +173,24 @@ const settings = {
     description:
       'Networks (CIDR) of the proxies in front, with commas between. `X-Forwarded-For` counts only if it comes from one of them.',
   } satisfies Setting<readonly string[]>,
+  clientCertProxies: {
+    name: 'CLIENT_CERT_PROXIES',
+    fallback: [],
+    shownDefault: 'none',
+    expected: 'networks like 10.0.0.0/8 or 2001:db8::1, with commas between',
+    parse: (text) => parseList(text, isNetwork),
+    description:
+      'Networks (CIDR) of the proxies that replace the header `Client-Cert` by the certificate of the connection, with commas between ([mutual TLS](fapi.md#mutual-tls)). From anybody else the header is ignored.',
+  } satisfies Setting<readonly string[]>,
+  mtlsUrl: {
+    name: 'MTLS_URL',
+    fallback: undefined,
+    shownDefault: 'none',
+    expected: 'an https URL without path, query or fragment, like https://bank.example:8443',
+    parse: (text) => (text.startsWith('https:') ? parseOrigin(text) : undefined),
+    description:
+      'Address at which the proxy asks clients for certificates, if that is not `PUBLIC_URL`. The metadata name it in `mtls_endpoint_aliases`.',
+  } satisfies Setting<string | undefined>,
   webhookPorts: {
     name: 'WEBHOOK_PORTS',
     fallback: [443],

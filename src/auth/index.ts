@@ -21,6 +21,9 @@ export { forgottenPassword } from './authorization/forgotten-password.ts';
 export { type Logout, logOut, logOutEverywhere } from './authorization/logout.ts';
 export { isRedirectUri, redirectUriRule } from './authorization/redirect-uri.ts';
 export { signInWithCode } from './authorization/sign-in-with-code.ts';
+export type { Presented } from './binding/check-binding.ts';
+export { InvalidCertificateError } from './binding/invalid-certificate-error.ts';
+export { type ClientCertificate, readCertificatePem } from './binding/read-certificate.ts';
 export { auditedNameHash } from './clients/audited-name.ts';
 export { ClientDirectory } from './clients/client-directory.ts';
 export {
@@ -37,6 +40,7 @@ export {
   selectAllClientIds,
 } from './clients/client-queries.ts';
 export {
+  addClientCertificate,
   addClientKey,
   changeClient,
   clientIdRule,
@@ -44,6 +48,7 @@ export {
   grantTypes,
   isClientId,
   listClients,
+  removeClientCertificate,
   removeClientKey,
   retireSecrets,
   rotateSecret,
@@ -151,7 +156,11 @@ export { inactiveTokens } from './tokens/active-token.ts';
 export { type Identified, identify } from './tokens/identify.ts';
 export { type Introspection, introspectToken } from './tokens/introspect-token.ts';
 export { issueToken, type TokenResponse } from './tokens/issue-token.ts';
-export { type AuthorizationServerMetadata, authorizationServerMetadata } from './tokens/metadata.ts';
+export {
+  type AuthorizationServerMetadata,
+  authorizationServerMetadata,
+  type MutualTls,
+} from './tokens/metadata.ts';
 export { OAuthError } from './tokens/oauth-error.ts';
 export type { Caller } from './tokens/remembered-caller.ts';
 export { revokeToken } from './tokens/revoke-token.ts';

@@ -41,6 +41,8 @@ export const acts: Readonly<Record<string, Act>> = {
   'client retire-secret': 'institution:change',
   'client add-key': 'institution:change',
   'client remove-key': 'institution:change',
+  'client add-certificate': 'institution:change',
+  'client remove-certificate': 'institution:change',
   'provider add': 'institution:change',
   'provider set': 'institution:change',
   'provider on': 'institution:change',

@@ -13,7 +13,9 @@ export const oauthMediaTypes: readonly MediaType[] = [
 export const parameter = (description: string) => Type.Optional(Type.String({ description }));
 
 export const clientParameters = {
-  client_id: parameter('In the body or in HTTP Basic; with an assertion it may be left out.'),
+  client_id: parameter(
+    'In the body or in HTTP Basic; with an assertion it may be left out. Alone for a public client, and for one that authenticates by the certificate of its connection (RFC 8705).',
+  ),
   client_secret: parameter('In the body or in HTTP Basic, never in both.'),
   client_assertion_type: parameter(
     'Instead of a secret: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
@@ -47,13 +49,14 @@ export function tokenRequestOf({
   repeated,
   origin,
   header,
+  certificate,
   url,
 }: Pick<
   Input<unknown, unknown, unknown, 'none'>,
-  'body' | 'repeated' | 'origin' | 'header' | 'url'
+  'body' | 'repeated' | 'origin' | 'header' | 'certificate' | 'url'
 >): RawTokenRequest {
   const parameters: Record<string, unknown> = Object(body);
   const text = header('dpop');
   const proof = text === undefined ? {} : { proof: { text, method: 'POST', url } };
-  return { parameters, repeated, authorization: header('authorization'), ...proof, origin };
+  return { parameters, repeated, authorization: header('authorization'), ...proof, certificate, origin };
 }

@@ -39,6 +39,8 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
   readonly seen: LogPosition | null;
   /** Transaction id and address of the request, for the audit. */
   readonly origin: Origin;
+  /** The header `Client-Cert` of a trusted proxy (RFC 9440). */
+  readonly certificate: string | undefined;
   /** The requested URL as callers see it, without the query. */
   readonly url: string;
   readonly params: Params;

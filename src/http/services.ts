@@ -12,7 +12,7 @@ import type {
   Logout,
   Narrowing,
   Parameters,
-  ProofOfRequest,
+  Presented,
   PushedRequest,
   RawTokenRequest,
   SentChoice,
@@ -105,7 +105,7 @@ export interface Services {
   /** Public keys as JWKs (RFC 7517). */
   publishedKeys(): Promise<object[]>;
   /** `admit` receives the client's name before the database is read, and may throw. */
-  identify(token: string, admit: (client: string) => void, proof?: ProofOfRequest): Identified;
+  identify(token: string, admit: (client: string) => void, presented?: Presented): Identified;
   /** The nonce of the next proof of a key (RFC 9449 section 8). */
   proofNonce(): string;
 

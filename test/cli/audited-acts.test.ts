@@ -70,6 +70,8 @@ const commands: Readonly<Record<string, Trace>> = {
   'client retire-secret': ['client.secret_removed'],
   'client add-key': ['client.key_added'],
   'client remove-key': ['client.key_removed'],
+  'client add-certificate': ['client.certificate_added'],
+  'client remove-certificate': ['client.certificate_removed'],
   'core status': reads,
   'core instructions': reads,
   'core export': ['core.exported'],

@@ -47,6 +47,8 @@ const words: Readonly<Record<keyof typeof acts, readonly string[]>> = {
   'client retire-secret': ['none'],
   'client add-key': ['none', 'no-file'],
   'client remove-key': ['none', 'kid'],
+  'client add-certificate': ['none', 'no-file'],
+  'client remove-certificate': ['none', 'thumbprint'],
   'provider add': [
     ...['none', '--kind', 'jwt', '--issuer', 'https://login.test', '--keys', 'no-file'],
     ...['--user-id-type', 'MEMBER_NUMBER', '--scopes', 'account:read'],

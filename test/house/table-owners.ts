@@ -137,6 +137,7 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   email_codes: { owner: 'auth' },
   client_directory: { owner: 'auth' },
   client_keys: { owner: 'auth' },
+  client_certificates: { owner: 'auth' },
   client_secrets: { owner: 'auth' },
   clients: { owner: 'auth', readers: ['logouts'] },
   identity_providers: { owner: 'auth' },

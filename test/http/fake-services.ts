@@ -134,7 +134,7 @@ export async function startEdge(replaced: Partial<Services> = {}, options: Parti
     withdrawConsent: async () => {},
     revokeToken: async () => {},
     introspectToken: async () => ({ active: false }),
-    authorizationServer: authorizationServerMetadata('http://sharedraft.test'),
+    authorizationServer: authorizationServerMetadata('http://sharedraft.test', { isOffered: false }),
     publishedKeys: async () => [],
     identify,
     proofNonce: () => 'fake-nonce',

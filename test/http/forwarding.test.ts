@@ -39,9 +39,12 @@ before(async () => {
   await once(other, 'listening');
   app = fastify();
   app.decorateRequest('callerAddress', null);
+  app.decorateRequest('clientCert', null);
   app.decorateRequest('isSentOn', false);
   app.addHook('onRequest', (request, _reply, done) => {
     request.callerAddress = '192.0.2.7';
+    // Of a proxy that the cell trusts.
+    request.clientCert = request.headers['x-trusted'] ? String(request.headers['client-cert']) : null;
     done();
   });
   app.setErrorHandler((error, _request, reply) => {
@@ -69,6 +72,7 @@ before(async () => {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   const operation = { operationId: 'issueToken', oauth: true, body: {} } as never;
   app.post('/token', { config: { operation } }, async ({ body }) => ({ here: body }));
+  app.get('/certificate', async ({ clientCert }) => ({ clientCert }));
   app.all('/*', async ({ callerAddress, isSentOn }) => ({ here: true, callerAddress, isSentOn }));
   address = await app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -121,6 +125,38 @@ test('a request goes on with its method, path and headers, the caller’s addres
     'a later time',
   );
   assert.equal(openHop(key, sealed.replace('192.0.2.7', '192.0.2.8'), hop), undefined, 'another address');
+});
+
+test('a certificate goes on under the key if this cell believes its header, and else not at all (RFC 9440 4)', async () => {
+  let seen: IncomingMessage | undefined;
+  respond = (request, response) => {
+    seen = request;
+    response.end();
+  };
+  const hop = { method: 'GET', url: '/a', now: new Date() };
+  const clientCert = ':AAAA:';
+  await fetch(`${address}/a`, { headers: { authorization, 'client-cert': clientCert, 'x-trusted': '1' } });
+  const { headers } = seen as IncomingMessage;
+  const sealed = String(headers['sharedraft-forwarded']);
+  assert.equal(headers['client-cert'], clientCert);
+  assert.equal(openHop(key, sealed, { ...hop, clientCert }), '192.0.2.7');
+  assert.equal(openHop(key, sealed, { ...hop, clientCert: ':BBBB:' }), undefined, 'another certificate');
+  assert.equal(openHop(key, sealed, hop), undefined, 'the header was taken away');
+  await fetch(`${address}/a`, { headers: { authorization, 'client-cert': clientCert } });
+  assert.equal((seen as IncomingMessage).headers['client-cert'], undefined);
+});
+
+test('a certificate counts in a request that was sent on if the key covers it (RFC 9440 4)', async () => {
+  const hop = { method: 'GET', url: '/certificate', address: '198.51.100.4' };
+  const seal = (clientCert?: string) => sealHop(key, { ...hop, clientCert }, new Date());
+  const ask = async (sealed: string, clientCert: string) => {
+    const headers = { 'sharedraft-forwarded': sealed, 'client-cert': clientCert };
+    return (await fetch(`${address}/certificate`, { headers })).json();
+  };
+  assert.deepEqual(await ask(seal(':AAAA:'), ':AAAA:'), { clientCert: ':AAAA:' });
+  for (const sealed of [seal(), seal(':BBBB:'), '1 forged 198.51.100.4']) {
+    assert.deepEqual(await ask(sealed, ':AAAA:'), { clientCert: null });
+  }
 });
 
 test('a request of an own institution stays, and so does one without a clue', async () => {

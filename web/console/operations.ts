@@ -429,6 +429,10 @@ export interface Client {
   readonly scopes: readonly string[];
   readonly secrets: number;
   readonly kids: readonly string[];
+  readonly certificateThumbprints: readonly string[];
+  readonly requiresDpop: boolean;
+  readonly bindsToCertificate: boolean;
+  readonly securityProfile: string;
 }
 
 export interface IdentityProvider {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Confirmation, keyThumbprintOf } from '../binding/confirmation.ts';
 
 interface ExchangeFacts {
   readonly clientId: string;
@@ -16,8 +17,8 @@ interface PresentedCode {
   /** Undefined if the request names none. */
   readonly redirectUri: string | undefined;
   readonly verifier: string;
-  /** The key that the request for tokens proves. */
-  readonly keyThumbprint: string | undefined;
+  /** The key or certificate that the request for tokens proves. */
+  readonly confirmation: Confirmation | undefined;
 }
 
 /**
@@ -31,7 +32,8 @@ export function decideExchange(
 ): 'exchange' | 'reuse' | 'refuse' {
   if (presented.clientId !== grant.clientId) return 'refuse';
   if (!matches(presented.verifier, grant.codeChallenge)) return 'refuse';
-  if (grant.keyThumbprint !== null && presented.keyThumbprint !== grant.keyThumbprint) return 'refuse';
+  const { keyThumbprint } = grant;
+  if (keyThumbprint !== null && keyThumbprintOf(presented.confirmation) !== keyThumbprint) return 'refuse';
   if (grant.isExchanged) return 'reuse';
   if (now >= grant.expiresAt || !grant.isPermitted) return 'refuse';
   if (presented.redirectUri !== undefined && presented.redirectUri !== grant.redirectUri) return 'refuse';

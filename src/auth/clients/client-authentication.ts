@@ -1,6 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { wholeService } from '../../events/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
+import { InvalidCertificateError } from '../binding/invalid-certificate-error.ts';
+import { readClientCert } from '../binding/read-certificate.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis } from '../keys/key-states.ts';
 import { networkOf } from '../sign-in/network.ts';
@@ -20,16 +22,17 @@ export const clientSecretPurpose = 'client secret';
 type Credentials = { readonly clientId: string } & (
   | { readonly secret: string }
   | { readonly assertion: string }
-  /** A public client proves nothing here; its code's verifier or its refresh token does. */
-  | { readonly isUnproven: true }
+  /** A public client proves nothing here; its code's verifier or its refresh token does. Any other proves its certificate. */
+  | { readonly certificate: string | undefined }
 );
 
 type Refuse = (reason: string, error?: OAuthError) => Promise<OAuthError>;
 
 /**
  * Authenticates a client by a secret in the body or in HTTP Basic (RFC 6749 section 2.3.1), or by an assertion that is signed with a
- * registered key (RFC 7523). A public client has neither and names itself. A request with two of them is rejected. A client that is off, or that calls from outside its
- * networks, gets the response of an unknown client. Throws OAuthError `invalid_client`, `invalid_request`.
+ * registered key (RFC 7523), or else by a registered certificate of its TLS connection (RFC 8705 section 2.2). A public client has none of them and
+ * names itself. A request with a secret and an assertion is rejected. A client that is off, or that calls from outside its networks, gets the
+ * response of an unknown client. Throws OAuthError `invalid_client`, `invalid_request`.
  */
 export async function authenticateClient(
   deps: AuthDeps,
@@ -41,7 +44,9 @@ export async function authenticateClient(
   const institutionId = await deps.clientDirectory.institutionOf(clientId);
   const now = deps.clock();
   const backoffKey = networkOf(origin.address ?? '');
-  const refuse: Refuse = async (reason, error = wrongClient()) => {
+  const presented =
+    'certificate' in credentials ? presentedCertificate(credentials.certificate, now) : undefined;
+  const refuse: Refuse = async (reason, error = presented?.refusal ?? wrongClient()) => {
     const entry = { action: 'token_request', outcome: 'refused', reason, origin } as const;
     // An unknown client id is hashed, since a caller may have put a secret in its place.
     if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });
@@ -57,8 +62,10 @@ export async function authenticateClient(
   if (row === undefined) throw await refuse('unknown_client');
   if (!row.isFromItsNetworks) throw await refuse('foreign_network');
   const client = { ...row, institutionId };
-  if ('isUnproven' in credentials) {
-    if (!client.isPublic) throw await refuse('no_proof', unprovenClient());
+  if ('certificate' in credentials) {
+    const isProven = client.certificateThumbprints.some((known) => known === presented?.thumbprint);
+    const reason = credentials.certificate === undefined ? 'no_proof' : 'wrong_certificate';
+    if (!isProven && !client.isPublic) throw await refuse(reason);
   } else if ('secret' in credentials) {
     const hash = deps.vault.hash(clientSecretPurpose, credentials.secret);
     if (!client.secretHashes.some((known) => timingSafeEqual(known, hash))) {
@@ -70,6 +77,25 @@ export async function authenticateClient(
   if (!client.active) throw await refuse('client_inactive');
   deps.clientBackoff.succeeded(backoffKey);
   return client;
+}
+
+/**
+ * The certificate of a request without other credentials, and its refusal, which is the same for a known client and an unknown one. The
+ * handshake has proven the certificate's key.
+ */
+function presentedCertificate(
+  header: string | undefined,
+  now: Date,
+): { readonly thumbprint?: string; readonly refusal: OAuthError } {
+  if (header === undefined) return { refusal: unprovenClient() };
+  try {
+    const refusal = new OAuthError('invalid_client', 'The client or its certificate is wrong.');
+    return { thumbprint: readClientCert(header, now).thumbprint, refusal };
+  } catch (error) {
+    if (!(error instanceof InvalidCertificateError)) throw error;
+    const description = `The client certificate is refused: ${error.message}.`;
+    return { refusal: new OAuthError('invalid_client', description) };
+  }
 }
 
 async function checkAssertion(
@@ -119,7 +145,7 @@ function readCredentials(request: TokenRequest): Credentials {
     return basic;
   }
   if (clientId === undefined) throw unprovenClient();
-  return secret === undefined ? { clientId, isUnproven: true } : { clientId, secret };
+  return secret === undefined ? { clientId, certificate: request.certificate } : { clientId, secret };
 }
 
 function readAssertion(request: TokenRequest): string | undefined {

@@ -33,12 +33,16 @@ export interface ListedClient {
   readonly isFirstParty: boolean;
   /** Its tokens are bound to a key (RFC 9449). */
   readonly requiresDpop: boolean;
+  /** Its tokens are bound to the certificate of its connection (RFC 8705 section 3). */
+  readonly bindsToCertificate: boolean;
   readonly securityProfile: SecurityProfile;
   /** Number of valid secrets. */
   readonly secrets: number;
   readonly kids: readonly string[];
   /** The algorithms of its keys. */
   readonly keyAlgorithms: readonly string[];
+  /** SHA-256 of the certificates by which it authenticates: `x5t#S256`. */
+  readonly certificateThumbprints: readonly string[];
 }
 
 const registerClientId = sql(
@@ -81,12 +85,15 @@ const changed = sql(
        redirect_uris = coalesce($14, redirect_uris), logout_uris = coalesce($15, logout_uris),
        is_public = coalesce($16, is_public), is_first_party = coalesce($17, is_first_party),
        requires_dpop = coalesce($18, requires_dpop), security_profile = coalesce($19, security_profile),
+       binds_to_certificate = coalesce($22, binds_to_certificate),
        backchannel_logout_uri = case when $20 then $21 else backchannel_logout_uri end
    where institution_id = $1 and client_id = $2`,
 );
 
 /** A member left out changes nothing. */
-export type ClientChange = Partial<Omit<ListedClient, 'clientId' | 'secrets' | 'kids' | 'keyAlgorithms'>>;
+export type ClientChange = Partial<
+  Omit<ListedClient, 'clientId' | 'secrets' | 'kids' | 'keyAlgorithms' | 'certificateThumbprints'>
+>;
 
 export async function updateClient(db: Queryable, clientId: string, change: ClientChange): Promise<void> {
   const { name, scopes, grants, tokenLifetimeSeconds, networks, active } = change;
@@ -97,6 +104,7 @@ export async function updateClient(db: Queryable, clientId: string, change: Clie
     ...[active, introspectsAll, refusals, allowsTokenEndpointAudience],
     ...[change.redirectUris, change.logoutUris, change.isPublic, change.isFirstParty, change.requiresDpop],
     ...[change.securityProfile, change.backchannelLogoutUri !== undefined, change.backchannelLogoutUri],
+    change.bindsToCertificate,
   ]);
 }
 
@@ -247,13 +255,17 @@ const allClients = sql(
                 order by p.prefix) as id_prefixes,
           c.introspects_all, c.registration_refusals, c.allows_token_endpoint_audience,
           c.redirect_uris, c.logout_uris, c.backchannel_logout_uri, c.is_public, c.is_first_party, c.requires_dpop, c.security_profile,
+          c.binds_to_certificate,
           (select count(*)::integer from client_secrets s
            where s.institution_id = c.institution_id and s.client_id = c.client_id
              and (s.expires_at is null or s.expires_at > $2)) as secrets,
           array(select k.kid from client_keys k
                 where k.institution_id = c.institution_id and k.client_id = c.client_id order by k.kid) as kids,
           array(select distinct k.algorithm from client_keys k
-                where k.institution_id = c.institution_id and k.client_id = c.client_id) as key_algorithms
+                where k.institution_id = c.institution_id and k.client_id = c.client_id) as key_algorithms,
+          array(select t.thumbprint from client_certificates t
+                where t.institution_id = c.institution_id and t.client_id = c.client_id
+                order by t.thumbprint) as certificate_thumbprints
    from clients c where c.institution_id = $1 order by c.client_id`,
 );
 

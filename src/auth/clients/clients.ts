@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type AuditEntry, appendAudit, type Origin, whatChanged } from '../../events/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
+import { deleteClientCertificate, insertClientCertificate } from '../binding/certificate-queries.ts';
+import type { ClientCertificate } from '../binding/read-certificate.ts';
 import type { AuthDeps } from '../deps.ts';
 import { grants } from '../grants/index.ts';
 import type { Scope } from '../tokens/scopes.ts';
@@ -23,7 +25,7 @@ import {
   selectClients,
   updateClient,
 } from './client-queries.ts';
-import { refuseUnfit, refuseUnfitKey, refuseUnfitSecret, type SecurityProfile } from './security-profile.ts';
+import { refuseUnfit } from './security-profile.ts';
 
 /** The rule of isClientId in words. */
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
@@ -43,10 +45,12 @@ export interface NewClient extends Omit<ClientChange, 'active'> {
   readonly institutionId: InstitutionId;
   readonly clientId: string;
   readonly name: string;
-  /** Default: 256 random bits, unless there is a key or the client is public. */
+  /** Default: 256 random bits, unless there is a key or a certificate, or the client is public. */
   readonly secret?: string;
   /** Replaces the secret. */
   readonly key?: ClientKey;
+  /** Replaces the secret. */
+  readonly certificate?: ClientCertificate;
   readonly scopes: readonly Scope[];
   readonly grants: readonly string[];
 }
@@ -68,12 +72,14 @@ export async function createClient(
   client: NewClient,
   origin: Origin,
 ): Promise<{ readonly secret: string | undefined } | undefined> {
-  const { institutionId, clientId, key } = client;
+  const { institutionId, clientId, key, certificate } = client;
   if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
-  const hasOther = key !== undefined || client.isPublic === true;
+  const hasOther = key !== undefined || certificate !== undefined || client.isPublic === true;
   const secret = client.secret ?? (hasOther ? undefined : newSecret());
   const keyAlgorithms = key === undefined ? [] : [key.algorithm];
-  refuseUnfit({ ...client, secrets: secret === undefined ? 0 : 1, keyAlgorithms });
+  const certificateThumbprints = certificate === undefined ? [] : [certificate.thumbprint];
+  const secrets = secret === undefined ? 0 : 1;
+  refuseUnfit({ ...client, secrets, keyAlgorithms, certificateThumbprints });
   await deps.claims?.client(institutionId, clientId);
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await insertClientId(tx, clientId, institutionId))) return undefined;
@@ -83,6 +89,7 @@ export async function createClient(
     if (client.idPrefixes) await replaceIdPrefixes(tx, clientId, client.idPrefixes);
     if (secret !== undefined) await saveSecret(deps, tx, { clientId, slot: 1, secret });
     if (key !== undefined) await insertClientKey(tx, clientId, { ...key, createdAt });
+    if (certificate !== undefined) await insertClientCertificate(tx, clientId, { ...certificate, createdAt });
     const changes = whatChanged(undefined, await selectClient(deps, tx, clientId));
     await record(deps, tx, { action: 'client.created', clientId, origin, ...changes });
     return { secret };
@@ -102,10 +109,10 @@ export function changeClient(
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return false;
     const before = await selectClient(deps, tx, clientId);
-    if (change.isPublic && before !== undefined && before.secrets + before.kids.length > 0) {
+    if (change.isPublic && before !== undefined && hasCredentials(before)) {
       throw new Problem(
         'invalid_request',
-        'A public client has no secret and no key: retire and remove them first.',
+        'A public client has no secret, no key and no certificate: retire and remove them first.',
       );
     }
     if (before !== undefined) refuseUnfit({ ...before, ...change });
@@ -125,7 +132,7 @@ export function rotateSecret(
 ): Promise<{ readonly secret: string } | 'no_such_client' | 'two_already'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
-    refuseUnfitSecret(await profileOf(deps, tx, clientId));
+    await refuseUnfitWith(deps, tx, { clientId, added: ({ secrets }) => ({ secrets: secrets + 1 }) });
     const now = deps.clock();
     const all = await selectClientSecrets(tx, clientId);
     const over = all.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now);
@@ -168,7 +175,9 @@ export function addClientKey(
 ): Promise<'added' | 'no_such_client' | 'kid_taken'> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return 'no_such_client';
-    refuseUnfitKey(await profileOf(deps, tx, clientId), key.algorithm);
+    const { algorithm } = key;
+    const added = ({ keyAlgorithms }: ListedClient) => ({ keyAlgorithms: [...keyAlgorithms, algorithm] });
+    await refuseUnfitWith(deps, tx, { clientId, added });
     if (!(await insertClientKey(tx, clientId, { ...key, createdAt: deps.clock() }))) return 'kid_taken';
     await record(deps, tx, { action: 'client.key_added', clientId, origin, subject: key.kid });
     return 'added';
@@ -188,6 +197,41 @@ export function removeClientKey(
   });
 }
 
+/** Registers a certificate by which the client authenticates (RFC 8705 section 2.2). */
+export function addClientCertificate(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  { clientId, certificate, origin }: OperatorRequest & { readonly certificate: ClientCertificate },
+): Promise<'added' | 'no_such_client' | 'known'> {
+  const { thumbprint } = certificate;
+  return deps.database.transaction(institutionId, async (tx) => {
+    if (!(await lockClient(tx, clientId))) return 'no_such_client';
+    await refuseUnfitWith(deps, tx, { clientId, added: () => ({ certificateThumbprints: [thumbprint] }) });
+    const createdAt = deps.clock();
+    if (!(await insertClientCertificate(tx, clientId, { ...certificate, createdAt }))) return 'known';
+    await record(deps, tx, { action: 'client.certificate_added', clientId, origin, subject: thumbprint });
+    return 'added';
+  });
+}
+
+/** False: the client has no such certificate. */
+export function removeClientCertificate(
+  deps: ClientDeps,
+  institutionId: InstitutionId,
+  { clientId, thumbprint, origin }: OperatorRequest & { readonly thumbprint: string },
+): Promise<boolean> {
+  return deps.database.transaction(institutionId, async (tx) => {
+    const removed = await deleteClientCertificate(tx, clientId, thumbprint);
+    const entry = { action: 'client.certificate_removed', clientId, origin, subject: thumbprint } as const;
+    if (removed) await record(deps, tx, entry);
+    return removed;
+  });
+}
+
+function hasCredentials({ secrets, kids, certificateThumbprints }: ListedClient): boolean {
+  return secrets + kids.length + certificateThumbprints.length > 0;
+}
+
 function record(
   { clock }: ClientDeps,
   tx: Transaction,
@@ -201,12 +245,17 @@ async function selectClient({ clock }: ClientDeps, tx: Transaction, clientId: st
   return all.find((client) => client.clientId === clientId);
 }
 
-async function profileOf(
+/** Problem `invalid_request` if the client is unfit with what is to be added. */
+async function refuseUnfitWith(
   deps: ClientDeps,
   tx: Transaction,
-  clientId: string,
-): Promise<SecurityProfile | undefined> {
-  return (await selectClient(deps, tx, clientId))?.securityProfile;
+  {
+    clientId,
+    added,
+  }: { readonly clientId: string; readonly added: (before: ListedClient) => Partial<ListedClient> },
+): Promise<void> {
+  const client = await selectClient(deps, tx, clientId);
+  if (client !== undefined) refuseUnfit({ ...client, ...added(client) });
 }
 
 function newSecret(): string {

@@ -1,5 +1,6 @@
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId } from '../../storage/index.ts';
+import { keyThumbprintOf } from '../binding/confirmation.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { invalidToken, type VerifiedToken } from '../tokens/access-tokens.ts';
@@ -16,10 +17,11 @@ type ProofDeps = Pick<AuthDeps, 'clock' | 'proofNonces' | 'usedProofs'>;
  */
 export function checkBoundToken(
   deps: ProofDeps,
-  token: Pick<VerifiedToken, 'institutionId' | 'keyThumbprint'>,
+  token: Pick<VerifiedToken, 'institutionId' | 'confirmation'>,
   { text, proof }: { readonly text: string; readonly proof: ProofOfRequest | undefined },
 ): Promise<void> | undefined {
-  const { institutionId, keyThumbprint } = token;
+  const { institutionId, confirmation } = token;
+  const keyThumbprint = keyThumbprintOf(confirmation);
   if (keyThumbprint === undefined && proof === undefined) return undefined;
   if (keyThumbprint === undefined) throw invalidToken('it is bound to no key, and came as DPoP');
   if (proof === undefined) throw invalidToken('it is bound to a key, and came as Bearer');
@@ -68,16 +70,29 @@ export function readProof(
   }
 }
 
-/** Uses up the proof of an authenticated client. Throws OAuthError; also if there is none and the client must prove a key. */
+/**
+ * Uses up the proof of an authenticated client. Throws OAuthError; also if there is none and the client must prove a key, and if its tokens are
+ * bound to a certificate instead.
+ */
 export async function useProof(
   { usedProofs }: ProofDeps,
-  { institutionId, requiresDpop }: Pick<AuthenticatedClient, 'institutionId' | 'requiresDpop'>,
+  {
+    institutionId,
+    requiresDpop,
+    bindsToCertificate,
+  }: Pick<AuthenticatedClient, 'institutionId' | 'requiresDpop' | 'bindsToCertificate'>,
   proof: Proof | undefined,
 ): Promise<string | undefined> {
   if (proof === undefined) {
     if (requiresDpop)
       throw new OAuthError('invalid_dpop_proof', 'The client must send a proof: the header DPoP.');
     return undefined;
+  }
+  if (bindsToCertificate) {
+    throw new OAuthError(
+      'invalid_dpop_proof',
+      'The tokens of this client are bound to its certificate: leave out the header DPoP.',
+    );
   }
   await use(usedProofs, institutionId, proof);
   return proof.thumbprint;

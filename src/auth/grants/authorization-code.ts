@@ -18,7 +18,7 @@ import type { Grant } from './grant.ts';
  */
 export const authorizationCode: Grant = {
   grantType: 'authorization_code',
-  authorize: async (deps, client, request, keyThumbprint) => {
+  authorize: async (deps, client, request, confirmation) => {
     const code = request.require('code');
     const verifier = request.require('code_verifier');
     if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) throw wrongCode();
@@ -26,7 +26,7 @@ export const authorizationCode: Grant = {
       clientId: client.clientId,
       redirectUri: request.text('redirect_uri'),
       verifier,
-      keyThumbprint,
+      confirmation,
     };
     const { grant, decision, refreshToken } = await exchange(deps, client, {
       codeHash: codeHash(deps, code),
@@ -98,7 +98,7 @@ function exchange(
       return { grant, decision };
     }
     const { userKey, userEpoch, authenticatedAt, consentUntil, methods } = grant;
-    const { keyThumbprint } = presented;
+    const { confirmation } = presented;
     const { row, refreshToken } = prepareRefreshFamily(deps, client, {
       ...{
         familyId: grantId,
@@ -107,7 +107,7 @@ function exchange(
         scopes,
         authenticatedAt,
         methods,
-        keyThumbprint,
+        confirmation,
       },
       ...(consentUntil !== null && { endsAt: consentUntil }),
     });

@@ -1,4 +1,5 @@
 import type { Acr } from '../../institutions/index.ts';
+import type { Confirmation } from '../binding/confirmation.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import type { TokenSubject } from '../tokens/access-tokens.ts';
@@ -48,7 +49,7 @@ export interface Grant {
     deps: AuthDeps,
     client: AuthenticatedClient,
     request: TokenRequest,
-    /** The key that the token is to be bound to. */
-    keyThumbprint: string | undefined,
+    /** The key or certificate that the token is to be bound to. */
+    confirmation: Confirmation | undefined,
   ) => Promise<TokenHolder & GrantLimits>;
 }

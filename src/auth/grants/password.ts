@@ -1,3 +1,4 @@
+import { keyThumbprintOf } from '../binding/confirmation.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { Device } from '../sign-in/devices.ts';
 import { networkOf } from '../sign-in/network.ts';
@@ -9,7 +10,7 @@ import type { Grant } from './grant.ts';
 /** RFC 6749 section 4.3. A member with an authenticator app signs in on our page only. */
 export const password: Grant = {
   grantType: 'password',
-  authorize: async (deps, client, request, keyThumbprint) => {
+  authorize: async (deps, client, request, confirmation) => {
     const { institutionId, clientId } = client;
     const proof = await provePassword(deps, {
       institutionId,
@@ -18,7 +19,7 @@ export const password: Grant = {
       password: request.require('password'),
       sources: sourcesOf(client, request),
       origin: request.origin,
-      device: deviceOf(client, request, keyThumbprint),
+      device: deviceOf(client, request, keyThumbprintOf(confirmation)),
     });
     if (proof.kind === 'code_needed') throw secondFactorNeeded(proof.half);
     const { provenAt, ...member } = proof.member;

@@ -1,3 +1,4 @@
+import { type Confirmation, keyThumbprintOf } from '../binding/confirmation.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import {
   endRefreshFamily,
@@ -22,7 +23,7 @@ const maxAttempts = 3;
  */
 export const refreshToken: Grant = {
   grantType: 'refresh_token',
-  authorize: async (deps, client, request, keyThumbprint) => {
+  authorize: async (deps, client, request, confirmation) => {
     const { institutionId } = client;
     const text = request.require('refresh_token');
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -31,7 +32,7 @@ export const refreshToken: Grant = {
       const { token, family } = found;
       const { userId } = family;
       // Without the key a stolen token ends nothing.
-      if (!fitsKey(family, client, keyThumbprint)) throw wrongToken({ userId, reason: 'wrong_key' });
+      if (!fitsBinding(family, client, confirmation)) throw wrongToken({ userId, reason: 'wrong_key' });
       const decision = refreshDecision(deps, found);
       if (decision === 'reuse') {
         const reason = 'refresh_token_reused';
@@ -53,16 +54,16 @@ export const refreshToken: Grant = {
 };
 
 /**
- * RFC 9449 section 5: a public client proves the key of the login. Any other client has proven its own secret or key, and may come with a new
- * key, so that it can replace the old one; it never gets bearer tokens of such a login.
+ * RFC 9449 section 5: a public client proves the key of the login. Any other client has proven its own secret, key or certificate, and may come
+ * with a new one, so that it can replace the old one (RFC 8705 section 6.3); it never gets bearer tokens of such a login.
  */
-function fitsKey(
+function fitsBinding(
   family: RefreshFamilyRow,
   { isPublic }: AuthenticatedClient,
-  keyThumbprint: string | undefined,
+  confirmation: Confirmation | undefined,
 ): boolean {
-  if (family.keyThumbprint === null) return true;
-  return isPublic ? keyThumbprint === family.keyThumbprint : keyThumbprint !== undefined;
+  if (family.keyThumbprint === null && family.certificateThumbprint === null) return true;
+  return isPublic ? keyThumbprintOf(confirmation) === family.keyThumbprint : confirmation !== undefined;
 }
 
 /** A refresh proves nothing anew. */

@@ -1,6 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { appendAudit, type Origin } from '../../events/index.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
+import { type Confirmation, certificateThumbprintOf, keyThumbprintOf } from '../binding/confirmation.ts';
 import type { AuthenticatedClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { clockSkewMillis, longestTokenSeconds } from '../keys/key-states.ts';
@@ -26,7 +27,7 @@ import {
 
 interface NewFamily extends Pick<RefreshFamilyRow, 'userKey' | 'userEpoch'> {
   readonly scopes: readonly Scope[];
-  readonly keyThumbprint: string | undefined;
+  readonly confirmation: Confirmation | undefined;
   /** Default: a new one. */
   readonly familyId?: string;
   /** Default: now. */
@@ -47,7 +48,7 @@ interface PreparedFamily {
 export function prepareRefreshFamily(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  { familyId = randomUUID(), endsAt, keyThumbprint, ...family }: NewFamily,
+  { familyId = randomUUID(), endsAt, confirmation, ...family }: NewFamily,
 ): PreparedFamily {
   const { clientId, tokenEpoch: clientEpoch } = client;
   const { lifetimeMillis, idleMillis } = deps.refreshTokens;
@@ -61,7 +62,8 @@ export function prepareRefreshFamily(
   const tokenHash = refreshTokenHash(deps, token);
   const facts = {
     familyId,
-    keyThumbprint: keyThumbprint ?? null,
+    keyThumbprint: keyThumbprintOf(confirmation) ?? null,
+    certificateThumbprint: certificateThumbprintOf(confirmation) ?? null,
     clientId,
     clientEpoch,
     tokenHash,

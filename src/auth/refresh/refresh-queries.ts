@@ -25,8 +25,10 @@ export interface RefreshFamilyRow {
   /** The client is on, the user may sign in, and no token epoch has changed since the login. */
   readonly isPermitted: boolean;
   readonly customerIds: readonly string[];
-  /** The key of the proof with which the login began; null for bearer tokens. */
+  /** The key of the proof with which the login began; null for other tokens. */
   readonly keyThumbprint: string | null;
+  /** The certificate with which the login began; null for other tokens. */
+  readonly certificateThumbprint: string | null;
   /** The consent on which the login stands, with its scopes now; null for an app that needs none. */
   readonly consentId: string | null;
   readonly consentScopes: readonly string[] | null;
@@ -37,8 +39,8 @@ const newFamily = sql(
   'auth_insert_refresh_family',
   `insert into refresh_families (institution_id, family_id, client_id, user_key, scopes, client_epoch, user_epoch,
                                  generation, token_hash, rotated_at, idle_until, expires_at, created_at,
-                                 authenticated_at, key_thumbprint, acr, methods)
-   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13, $14, $15)`,
+                                 authenticated_at, key_thumbprint, acr, methods, certificate_thumbprint)
+   values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $9, $12, $13, $14, $15, $16)`,
 );
 
 export async function insertRefreshFamily(
@@ -72,6 +74,7 @@ export async function insertRefreshFamily(
     row.keyThumbprint,
     row.acr,
     row.methods,
+    row.certificateThumbprint,
   ]);
 }
 
@@ -80,6 +83,7 @@ const family = sql(
   `select f.family_id, f.client_id, f.scopes, f.user_epoch, f.generation, f.token_hash, f.rotated_at, f.idle_until,
           f.revoked_at is not null as is_revoked, f.created_at,
           coalesce(f.authenticated_at, f.created_at) as authenticated_at, f.acr, f.methods, f.key_thumbprint,
+          f.certificate_thumbprint,
           u.user_key, u.user_id, s.consent_id, s.scopes as consent_scopes,
           u.active and not u.locked_by_operator and u.token_epoch = f.user_epoch
             and o.active and o.token_epoch = f.client_epoch

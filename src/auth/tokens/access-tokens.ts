@@ -3,6 +3,7 @@ import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type Acr, isAcr, type PresentedToken } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, InstitutionId } from '../../storage/index.ts';
+import { type Confirmation, cnfOf, readCnf } from '../binding/confirmation.ts';
 import { signJwt } from '../keys/sign-jwt.ts';
 import type { SigningKeys } from '../keys/signing-keys.ts';
 import { isCompactJwt } from './compact-jwt.ts';
@@ -19,8 +20,8 @@ export interface TokenSubject extends Omit<PresentedToken, 'tokenId' | 'isRefuse
   readonly methods?: readonly string[];
   /** The class of these methods (RFC 9470 section 6); undefined for a password alone, and for an asserted member. */
   readonly acr?: Acr | undefined;
-  /** The key that the token is bound to (RFC 9449 section 6.1); undefined for a bearer token. */
-  readonly keyThumbprint?: string | undefined;
+  /** The key or certificate that the token is bound to; undefined for a bearer token. */
+  readonly confirmation?: Confirmation | undefined;
   /** Informative. Authority is read from the database at each request. */
   readonly customerIds?: readonly string[];
 }
@@ -74,7 +75,7 @@ export class AccessTokens {
         ...(subject.methods?.length && { amr: subject.methods }),
         ...(subject.familyId !== undefined && { sid: subject.familyId }),
         ...(subject.consentId !== undefined && { consent_id: subject.consentId }),
-        ...(subject.keyThumbprint !== undefined && { cnf: { jkt: subject.keyThumbprint } }),
+        ...(subject.confirmation !== undefined && { cnf: cnfOf(subject.confirmation) }),
         ...(subject.customerIds && { customer_ids: subject.customerIds }),
         ...(subject.provider && {
           provider_id: subject.provider.providerId,
@@ -123,12 +124,6 @@ export function invalidToken(cause?: unknown): Problem {
   });
 }
 
-/** Undefined also for a confirmation of another kind, which must not pass as none. */
-function keyThumbprintOf(cnf: unknown): string | undefined {
-  const { jkt } = Object(cnf);
-  return typeof jkt === 'string' ? jkt : undefined;
-}
-
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
@@ -138,7 +133,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
   // Epochs begin with 0.
   const { token_use: use, client_epoch: clientEpoch = 0, user_epoch: userEpoch = 0 } = payload;
   const { cnf } = payload;
-  const keyThumbprint = keyThumbprintOf(cnf);
+  const confirmation = readCnf(cnf);
   const { provider_id: providerId, provider_generation: generation, auth_time: authTime } = payload;
   const { consent_id: consentId, acr, amr } = payload;
   if (
@@ -157,7 +152,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     (authTime !== undefined && typeof authTime !== 'number') ||
     (amr !== undefined && !isTexts(amr)) ||
     (providerId !== undefined && typeof providerId !== 'string') ||
-    (cnf !== undefined && keyThumbprint === undefined)
+    (cnf !== undefined && confirmation === undefined)
   ) {
     throw new errors.JWTClaimValidationFailed('malformed claims', payload);
   }
@@ -177,7 +172,7 @@ function toVerified(payload: JWTPayload, kid: string): VerifiedToken {
     ...(authTime !== undefined && { authTime }),
     ...(isAcr(acr) && { acr }),
     ...(amr !== undefined && { methods: amr }),
-    ...(keyThumbprint !== undefined && { keyThumbprint }),
+    ...(confirmation !== undefined && { confirmation }),
     ...(providerId !== undefined && { provider: { providerId, generation: Number(generation) } }),
   };
 }

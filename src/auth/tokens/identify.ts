@@ -1,10 +1,10 @@
 import type { Actor } from '../../institutions/index.ts';
 import { findUser } from '../../members/index.ts';
 import type { Remembered } from '../../memory/index.ts';
+import { checkBinding, type Presented } from '../binding/check-binding.ts';
 import { coveredOf } from '../consents/covered-accounts.ts';
 import type { AuthDeps } from '../deps.ts';
-import { checkBoundToken, requireProof } from '../dpop/check-proof.ts';
-import type { ProofOfRequest } from '../dpop/proof.ts';
+import { requireProof } from '../dpop/check-proof.ts';
 import { InvalidAssertionError } from '../providers/invalid-assertion-error.ts';
 import { issuerOf } from '../providers/jwt.ts';
 import { invalidToken, type VerifiedToken } from './access-tokens.ts';
@@ -23,24 +23,24 @@ export interface Identified {
 
 /**
  * The caller by an access token of ours or of a registered provider. `admit` receives the client's name once it is proven
- * and before the database is read, and may throw. `proof` stands beside a token of the scheme DPoP. Throws Problem `invalid_token`,
+ * and before the database is read, and may throw. Throws Problem `invalid_token`,
  * `invalid_dpop_proof`, `use_dpop_nonce`.
  */
 export function identify(
   deps: AuthDeps,
   text: string,
   admit: (client: string) => void = () => {},
-  proof?: ProofOfRequest,
+  presented: Presented = {},
 ): Identified {
-  if (proof !== undefined) requireProof(proof);
+  if (presented.proof !== undefined) requireProof(presented.proof);
   const remembered = findRemembered(deps, text);
   if (remembered !== undefined) admit(nameOfClient(remembered.value.token));
-  const proven = remembered && checkBoundToken(deps, remembered.value.token, { text, proof });
+  const proven = remembered && checkBinding(deps, remembered.value.token, { text, ...presented });
   let caller: Promise<Caller> | undefined;
   const verify = () => {
     caller ??=
       remembered === undefined
-        ? identifyAnew(deps, { text, proof }, admit)
+        ? identifyAnew(deps, { text, ...presented }, admit)
         : readProven(deps, text, { token: remembered.value.token, proven });
     return caller;
   };
@@ -49,9 +49,10 @@ export function identify(
 
 async function identifyAnew(
   deps: AuthDeps,
-  { text, proof }: { readonly text: string; readonly proof: ProofOfRequest | undefined },
+  presented: Presented & { readonly text: string },
   admit: (client: string) => void,
 ): Promise<Caller> {
+  const { text, proof } = presented;
   const issuer = issuerOf(text);
   if (issuer !== undefined && issuer !== deps.issuer) {
     if (proof !== undefined) throw invalidToken('it is of a provider, and came as DPoP');
@@ -59,7 +60,7 @@ async function identifyAnew(
   }
   const token = await deps.tokens.verify(text);
   admit(nameOfClient(token));
-  return readProven(deps, text, { token, proven: checkBoundToken(deps, token, { text, proof }) });
+  return readProven(deps, text, { token, proven: checkBinding(deps, token, presented) });
 }
 
 /** An inactive token takes precedence over a proof that was used before. */

@@ -1,4 +1,5 @@
 import type { Acr } from '../../institutions/index.ts';
+import { type Cnf, cnfOf } from '../binding/confirmation.ts';
 import { authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
 import { findRefreshFamily, refreshDecision } from '../refresh/refresh-families.ts';
@@ -15,8 +16,8 @@ export type Introspection =
       readonly client_id: string;
       /** Present for access tokens only. */
       readonly token_type?: 'Bearer' | 'DPoP';
-      /** RFC 9449 section 6.2. */
-      readonly cnf?: { readonly jkt: string };
+      /** RFC 9449 section 6.2, RFC 8705 section 3.2. */
+      readonly cnf?: Cnf;
       readonly exp: number;
       readonly iat: number;
       readonly sub: string;
@@ -74,8 +75,8 @@ export async function introspectToken(deps: AuthDeps, raw: RawTokenRequest): Pro
     active: true,
     scope: scopesNow(token, status).join(' '),
     client_id: token.clientId,
-    token_type: token.keyThumbprint === undefined ? 'Bearer' : 'DPoP',
-    ...(token.keyThumbprint !== undefined && { cnf: { jkt: token.keyThumbprint } }),
+    token_type: token.confirmation?.method === 'jkt' ? 'DPoP' : 'Bearer',
+    ...(token.confirmation !== undefined && { cnf: cnfOf(token.confirmation) }),
     exp: token.expiresAt,
     iat: token.issuedAt,
     sub: token.userId ?? token.clientId,

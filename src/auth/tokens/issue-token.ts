@@ -1,7 +1,9 @@
 import type { AuditAction } from '../../events/index.ts';
+import { confirmRequest } from '../binding/check-binding.ts';
+import type { Confirmation } from '../binding/confirmation.ts';
 import { type AuthenticatedClient, authenticateClient } from '../clients/client-authentication.ts';
 import type { AuthDeps } from '../deps.ts';
-import { readProof, useProof } from '../dpop/check-proof.ts';
+import { readProof } from '../dpop/check-proof.ts';
 import type { Proof } from '../dpop/proof.ts';
 import type { TokenHolder } from '../grants/grant.ts';
 import { grants } from '../grants/index.ts';
@@ -60,8 +62,9 @@ async function issueTo(
     throw new OAuthError('unauthorized_client', 'The client may not use this grant.');
   }
   const requested = grantScopes(request.text('scope'), client.scopes);
-  const keyThumbprint = await useProof(deps, client, proof);
-  const granted = await grant.authorize(deps, client, request, keyThumbprint);
+  const { certificate } = request;
+  const confirmation = await confirmRequest(deps, client, { proof, certificate });
+  const granted = await grant.authorize(deps, client, request, confirmation);
   const { scopes: own, maxScopes, maxLifetimeSeconds, idToken, ...holder } = granted;
   const mayCarry = (scope: Scope) =>
     (maxScopes?.includes(scope) ?? true) && (holder.use === 'client' || memberScopes.includes(scope));
@@ -82,7 +85,7 @@ async function issueTo(
       ...(holder.use === 'member' && { userId: holder.userId, subject: holder.provider?.providerId }),
     });
   }
-  const withRefresh = await withRefreshToken(deps, client, { holder, scopes, keyThumbprint });
+  const withRefresh = await withRefreshToken(deps, client, { holder, scopes, confirmation });
   const response = await toResponse(deps, client, { ...withRefresh, lifetimeSeconds });
   if (idToken === undefined || holder.use !== 'member' || !scopes.includes('openid')) return response;
   const signedIn = { ...holder, ...idToken, accessToken: response.access_token };
@@ -92,7 +95,7 @@ async function issueTo(
 interface Granted {
   readonly holder: TokenHolder;
   readonly scopes: readonly Scope[];
-  readonly keyThumbprint: string | undefined;
+  readonly confirmation: Confirmation | undefined;
 }
 
 /**
@@ -102,31 +105,31 @@ interface Granted {
 async function withRefreshToken(
   deps: AuthDeps,
   client: AuthenticatedClient,
-  { holder, scopes, keyThumbprint }: Granted,
+  { holder, scopes, confirmation }: Granted,
 ): Promise<Granted> {
-  if (!scopes.includes('offline_access')) return { holder, scopes, keyThumbprint };
+  if (!scopes.includes('offline_access')) return { holder, scopes, confirmation };
   const isRenewable = holder.use === 'member' && holder.provider === undefined;
   if (!isRenewable || !client.grants.includes('refresh_token')) {
-    return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access'), keyThumbprint };
+    return { holder, scopes: scopes.filter((scope) => scope !== 'offline_access'), confirmation };
   }
-  if (holder.refreshToken !== undefined) return { holder, scopes, keyThumbprint };
+  if (holder.refreshToken !== undefined) return { holder, scopes, confirmation };
   const { userKey, userEpoch, methods } = holder;
   const family = await beginRefreshFamily(deps, client, {
-    ...{ userKey, userEpoch, scopes, keyThumbprint, methods },
+    ...{ userKey, userEpoch, scopes, confirmation, methods },
   });
-  return { holder: { ...holder, ...family }, scopes, keyThumbprint };
+  return { holder: { ...holder, ...family }, scopes, confirmation };
 }
 
 async function toResponse(
   deps: AuthDeps,
   { institutionId, clientId, tokenEpoch: clientEpoch }: AuthenticatedClient,
-  { holder, scopes, keyThumbprint, lifetimeSeconds }: Granted & { readonly lifetimeSeconds: number },
+  { holder, scopes, confirmation, lifetimeSeconds }: Granted & { readonly lifetimeSeconds: number },
 ): Promise<TokenResponse> {
-  const subject = { institutionId, clientId, clientEpoch, scopes, keyThumbprint, ...holder };
+  const subject = { institutionId, clientId, clientEpoch, scopes, confirmation, ...holder };
   const refreshToken = holder.use === 'member' ? holder.refreshToken : undefined;
   return {
     access_token: await deps.tokens.issue(subject, lifetimeSeconds),
-    token_type: keyThumbprint === undefined ? 'Bearer' : 'DPoP',
+    token_type: confirmation?.method === 'jkt' ? 'DPoP' : 'Bearer',
     expires_in: lifetimeSeconds,
     scope: scopes.join(' '),
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),

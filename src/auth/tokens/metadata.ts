@@ -7,8 +7,13 @@ import { scopes } from './scopes.ts';
 import { tokenEndpointOf } from './token-endpoint.ts';
 
 const authenticationMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
-/** A public client names itself. */
-const tokenAuthenticationMethods = [...authenticationMethods, 'none'];
+
+export interface MutualTls {
+  /** The certificates of some proxies are believed. */
+  readonly isOffered: boolean;
+  /** The base of the addresses at which certificates are asked for, if it is not the issuer. */
+  readonly url?: string | undefined;
+}
 
 export interface AuthorizationServerMetadata {
   readonly issuer: string;
@@ -44,7 +49,22 @@ export interface AuthorizationServerMetadata {
   readonly revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
   readonly introspection_endpoint_auth_methods_supported: readonly string[];
   readonly introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
+  /** RFC 8705 section 3.3. */
+  readonly tls_client_certificate_bound_access_tokens: boolean;
+  /** RFC 8705 section 5. */
+  readonly mtls_endpoint_aliases?: ReturnType<typeof endpointsWithAliases>;
   readonly service_documentation: string;
+}
+
+/** The operations at which a client authenticates or shows a token. */
+function endpointsWithAliases(base: string) {
+  return {
+    token_endpoint: tokenEndpointOf(base),
+    pushed_authorization_request_endpoint: `${base}/auth/v2/par`,
+    revocation_endpoint: `${base}/auth/v2/revoke`,
+    introspection_endpoint: `${base}/auth/v2/introspect`,
+    userinfo_endpoint: `${base}/auth/v2/userinfo`,
+  };
 }
 
 const claims = [
@@ -53,20 +73,24 @@ const claims = [
 ];
 
 /** RFC 8414 section 2, OpenID Connect Discovery 1.0 section 3, OpenID Connect Back-Channel Logout 1.0 section 2.1. */
-export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
+export function authorizationServerMetadata(
+  issuer: string,
+  { isOffered, url }: MutualTls,
+): AuthorizationServerMetadata {
+  const methods = isOffered
+    ? [...authenticationMethods, 'self_signed_tls_client_auth']
+    : authenticationMethods;
+  // A public client names itself.
+  const tokenMethods = [...methods, 'none'];
   return {
     issuer,
     authorization_endpoint: `${issuer}/auth/v2/authorize`,
-    pushed_authorization_request_endpoint: `${issuer}/auth/v2/par`,
+    ...endpointsWithAliases(issuer),
     // Of clients of the FAPI 2.0 profile only.
     require_pushed_authorization_requests: false,
-    token_endpoint: tokenEndpointOf(issuer),
-    userinfo_endpoint: `${issuer}/auth/v2/userinfo`,
     end_session_endpoint: `${issuer}/auth/v2/logout`,
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
-    revocation_endpoint: `${issuer}/auth/v2/revoke`,
-    introspection_endpoint: `${issuer}/auth/v2/introspect`,
     jwks_uri: `${issuer}/auth/v2/jwks`,
     scopes_supported: scopes,
     response_types_supported: ['code'],
@@ -85,12 +109,14 @@ export function authorizationServerMetadata(issuer: string): AuthorizationServer
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256'],
     grant_types_supported: [...grants.keys()],
-    token_endpoint_auth_methods_supported: tokenAuthenticationMethods,
+    token_endpoint_auth_methods_supported: tokenMethods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
-    revocation_endpoint_auth_methods_supported: tokenAuthenticationMethods,
+    revocation_endpoint_auth_methods_supported: tokenMethods,
     revocation_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
-    introspection_endpoint_auth_methods_supported: authenticationMethods,
+    introspection_endpoint_auth_methods_supported: methods,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
+    tls_client_certificate_bound_access_tokens: isOffered,
+    ...(isOffered && url !== undefined && { mtls_endpoint_aliases: endpointsWithAliases(url) }),
     service_documentation: `${issuer}/docs`,
   };
 }

@@ -10,6 +10,8 @@ export interface RawTokenRequest {
   readonly authorization: string | undefined;
   /** Undefined without the header DPoP. */
   readonly proof?: ProofOfRequest | undefined;
+  /** The header `Client-Cert` of a trusted proxy (RFC 9440); undefined without one. */
+  readonly certificate?: string | undefined;
   readonly origin: Origin;
   /** Called with the authenticated client. Problem `too_many_requests` beyond the client's rate. */
   readonly countFor?: (clientId: string) => void;
@@ -18,6 +20,7 @@ export interface RawTokenRequest {
 export class TokenRequest {
   readonly authorization: string | undefined;
   readonly proof: ProofOfRequest | undefined;
+  readonly certificate: string | undefined;
   readonly origin: Origin;
   readonly #parameters: Readonly<Record<string, unknown>>;
 
@@ -28,6 +31,7 @@ export class TokenRequest {
     this.#parameters = raw.parameters;
     this.authorization = raw.authorization;
     this.proof = raw.proof;
+    this.certificate = raw.certificate;
     this.origin = raw.origin;
   }
 

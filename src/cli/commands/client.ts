@@ -39,11 +39,15 @@ import {
 } from '../command.ts';
 import { type ConfirmOptions, confirm, yesOption } from '../confirm.ts';
 import { jsonOption, type OutputOptions, sayEach } from '../output.ts';
+import { clientCertificateCommands, noSuchClient, readCertificateFile } from './client-certificates.ts';
 
 const longestOverlapHours = 24 * 365;
 
 export function clientCommands(): Command[] {
-  return [create(), list(), set(), rotate(), retire(), addKey(), removeKey()];
+  return [
+    ...[create(), list(), set(), rotate(), retire(), addKey(), removeKey()],
+    ...clientCertificateCommands(),
+  ];
 }
 
 /** Options of `create` and `set`: the rights and the authentication of a client. */
@@ -62,7 +66,7 @@ interface RightsOptions extends InstitutionOptions {
   readonly backchannelLogoutUri?: string;
   readonly secrecy?: 'confidential' | 'public';
   readonly consent?: 'asked' | 'first-party';
-  readonly tokens?: 'bearer' | 'bound';
+  readonly tokens?: 'bearer' | 'bound' | 'certificate';
   readonly profile?: 'standard' | 'fapi2';
 }
 
@@ -120,14 +124,14 @@ function withRights(command: Command): Command {
     .addOption(
       new Option(
         '--profile <profile>',
-        'fapi2 is the FAPI 2.0 Security Profile: bound tokens, pushed requests, a key instead of a secret, no password grant',
+        'fapi2 is the FAPI 2.0 Security Profile: bound tokens, pushed requests, a key or a certificate instead of a secret, no password grant',
       ).choices(['standard', 'fapi2']),
     )
     .addOption(
       new Option(
         '--tokens <kind>',
-        'bound: every token needs a key of the app, which proves it with each request (DPoP); bearer: as the app likes',
-      ).choices(['bearer', 'bound']),
+        'bound: every token needs a key of the app, which proves it with each request (DPoP); certificate: every token needs the certificate of its connection (mutual TLS); bearer: as the app likes',
+      ).choices(['bearer', 'bound', 'certificate']),
     )
     .addOption(
       new Option(
@@ -185,6 +189,7 @@ function changeOf(options: RightsOptions): ClientChange {
     isPublic: secrecy && secrecy === 'public',
     isFirstParty: consent && consent === 'first-party',
     requiresDpop: tokens ? tokens === 'bound' : profile === 'fapi2' ? true : undefined,
+    bindsToCertificate: tokens ? tokens === 'certificate' : profile === 'fapi2' ? false : undefined,
     securityProfile: profile?.toUpperCase() as SecurityProfile | undefined,
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
@@ -202,6 +207,7 @@ async function requireAddress(
 interface CreateOptions extends RightsOptions {
   readonly key?: string;
   readonly algorithm?: ClientKeyAlgorithm;
+  readonly certificate?: string;
 }
 
 const scopesNeeded = `error: name the --scopes of the client, separated by spaces: ${scopes.join(', ')}`;
@@ -214,22 +220,29 @@ function create(): Command {
   )
     .option('--key <file>', 'a public key, PEM or JWK, for authentication without a secret')
     .addOption(algorithmOption())
+    .option('--certificate <file>', 'a certificate, PEM, for authentication by mutual TLS without a secret')
     .action(async (clientId: string, options: CreateOptions, command: Command) => {
       const { name = clientId, grants = ['client_credentials'] } = options;
       const chosen = options.scopes ?? command.error(scopesNeeded);
       const key = options.key === undefined ? undefined : await readKeyFile(options.key, options.algorithm);
+      const { certificate: file } = options;
       await withInstitution(command, async (run) => {
         const { auth, institutionId, origin } = run;
+        const certificate = file === undefined ? undefined : await readCertificateFile(file, auth.clock());
         const rights = { ...changeOf(options), name, grants, scopes: chosen };
         await requireAddress(run, rights);
-        const client = { institutionId, clientId, ...rights, ...(key && { key }) };
+        const client = { institutionId, clientId, ...rights, ...defined({ key, certificate }) };
         const created = await createClient(auth, client, origin).catch(refuseTaken);
         if (created === undefined) throw new CommandError('The client id is taken.');
         warnOfScopes(chosen);
-        const proof = created.secret
-          ? `client_secret: ${created.secret}`
-          : `kid:           ${key ? key.kid : ''}`;
-        say(`client_id:     ${clientId}\n${proof}`);
+        say(
+          [
+            `client_id:     ${clientId}`,
+            ...(created.secret ? [`client_secret: ${created.secret}`] : []),
+            ...(key ? [`kid:           ${key.kid}`] : []),
+            ...(certificate ? [`x5t#S256:      ${certificate.thumbprint}`] : []),
+          ].join('\n'),
+        );
       });
     });
 }
@@ -248,7 +261,7 @@ function list(): Command {
 }
 
 function describe(client: ListedClient): string {
-  const { redirectUris, logoutUris, isPublic, isFirstParty, requiresDpop } = client;
+  const { redirectUris, logoutUris, isPublic, isFirstParty } = client;
   const { clientId, name, active, grants, tokenLifetimeSeconds: seconds, networks, secrets, kids } = client;
   return [
     `${clientId} (${name})${active ? '' : ', switched off'}`,
@@ -261,11 +274,17 @@ function describe(client: ListedClient): string {
     `  returns   ${[...redirectUris, ...logoutUris].join(' ') || 'nowhere'}`,
     `  logouts   ${client.backchannelLogoutUri ?? 'not told'}`,
     `  consent   ${isFirstParty ? 'not asked: an app of the institution' : 'asked'}`,
-    `  tokens    ${requiresDpop ? 'bound to a key (DPoP)' : 'bearer, or bound to a key'}`,
+    `  tokens    ${tokensOf(client)}`,
     `  profile   ${client.securityProfile === 'FAPI2' ? 'FAPI 2.0 Security Profile' : 'standard'}`,
     `  secrets   ${isPublic ? 'none: a public client' : secrets}`,
     `  keys      ${kids.join(' ') || 'none'}${client.allowsTokenEndpointAudience ? '; aud may be the token endpoint' : ''}`,
+    `  mTLS      ${client.certificateThumbprints.join(' ') || 'no certificate'}`,
   ].join('\n');
+}
+
+function tokensOf({ requiresDpop, bindsToCertificate }: ListedClient): string {
+  if (bindsToCertificate) return 'bound to its certificate (mutual TLS)';
+  return requiresDpop ? 'bound to a key (DPoP)' : 'bearer, or bound to a key';
 }
 
 interface SetOptions extends RightsOptions, ConfirmOptions {
@@ -418,8 +437,4 @@ async function readKeyFile(file: string, algorithm: ClientKeyAlgorithm | undefin
 
 function refuseTaken(error: unknown): never {
   throw error instanceof IdPrefixTakenError ? new CommandError(error.message) : error;
-}
-
-function noSuchClient(): CommandError {
-  return new CommandError('The client does not exist in this institution.');
 }

@@ -29,6 +29,8 @@ export const auditActions = [
   'client.secret_removed',
   'client.key_added',
   'client.key_removed',
+  'client.certificate_added',
+  'client.certificate_removed',
   'key.created',
   'key.retired',
   'secret_key.resealed',

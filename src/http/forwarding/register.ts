@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clue } from '../../cell-directory/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Connections } from '../limits/connections.ts';
+import { clientCertHeader } from '../request/client-cert.ts';
 import { cluesOfForm, cluesOfHead } from './clues.ts';
 import { forwardedHeader, openHop, sealHop } from './forwarded-by.ts';
 import { Forwarder } from './send-on.ts';
@@ -54,10 +55,12 @@ export function registerForwarding(app: FastifyInstance, cells: OtherCells, conn
     if (found === undefined) return false;
     const { method, raw } = request;
     const address = request.callerAddress ?? '';
-    const hop = { method, url: raw.url ?? '', address };
+    const clientCert = request.clientCert ?? undefined;
+    const hop = { method, url: raw.url ?? '', address, clientCert };
     const headers = {
       [forwardedHeader]: sealHop(cells.key, hop, cells.now()),
       'x-forwarded-for': address,
+      ...(clientCert !== undefined && { [clientCertHeader]: clientCert }),
       transactionid: request.id,
     };
     // A body that streams for hours is the other cell's to limit.
@@ -72,9 +75,13 @@ export function registerForwarding(app: FastifyInstance, cells: OtherCells, conn
     const given = headers[forwardedHeader]?.toString();
     if (given !== undefined) {
       request.isSentOn = true;
-      const hop = { method, url: raw.url ?? '', now: cells.now() };
+      const clientCert = headers[clientCertHeader]?.toString();
+      const hop = { method, url: raw.url ?? '', clientCert, now: cells.now() };
       const address = openHop(cells.key, given, hop);
-      if (address !== undefined) request.callerAddress = address || null;
+      if (address !== undefined) {
+        request.callerAddress = address || null;
+        request.clientCert = clientCert ?? null;
+      }
       return done();
     }
     if (operation !== undefined && ofThisProcess.has(operation.operationId)) return done();

@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../shared/problem.ts';
+import { clientCertHeader } from '../request/client-cert.ts';
 
 /** A cell that does not take the connection in this time is away. */
 const connectMillis = 2_000;
@@ -141,6 +142,8 @@ function headersFor(
   body: Buffer | undefined,
 ): string[] {
   const named = new Set(Object.keys(added));
+  // Added again if this cell believes it.
+  named.add(clientCertHeader);
   const kept = passedOn(rawHeaders).filter((_text, at, all) => !named.has(nameAt(all, at)));
   const framing =
     body === undefined && headers['transfer-encoding'] !== undefined ? ['transfer-encoding', 'chunked'] : [];

@@ -16,24 +16,33 @@ const dpop = /^dpop +([A-Za-z0-9._~+/-]+=*)$/i;
 const realm = 'realm="sharedraft"';
 
 /**
- * Identifies the caller by the access token in the Authorization header, its only place. A token of the scheme DPoP has a proof beside it.
+ * Identifies the caller by the access token in the Authorization header, its only place. A token of the scheme DPoP has a proof beside it, and
+ * a bearer token may be bound to the certificate of the connection.
  * `admit` receives the client's name before the database is read, and may throw.
  *
  * Problems: `missing_token`, also for another scheme; `invalid_token`, `invalid_dpop_proof` and `use_dpop_nonce`, also of `verify`.
  */
 export function authenticate(
   services: Services,
-  { authorization, proof }: { readonly authorization: string | undefined; readonly proof: ProofOfRequest },
+  {
+    authorization,
+    proof,
+    certificate,
+  }: {
+    readonly authorization: string | undefined;
+    readonly proof: ProofOfRequest;
+    readonly certificate: string | undefined;
+  },
   admit: (client: string) => void,
 ): Identified {
   if (authorization === undefined || !/^(?:bearer|dpop)(?: |$)/i.test(authorization)) {
     throw new Problem('missing_token', 'An access token is needed: Authorization: Bearer <ACCESS_TOKEN>.');
   }
   const token = bearer.exec(authorization)?.[1];
-  if (token !== undefined) return services.identify(token, admit);
+  if (token !== undefined) return services.identify(token, admit, { certificate });
   const bound = dpop.exec(authorization)?.[1];
   if (bound === undefined) throw new Problem('invalid_token', 'The access token is malformed.');
-  return services.identify(bound, admit, proof);
+  return services.identify(bound, admit, { proof, certificate });
 }
 
 /** Problems: `insufficient_scope`, `client_token_required`, `member_token_required`, `consent_required`. */

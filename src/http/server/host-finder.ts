@@ -8,16 +8,16 @@ import type { Services } from '../services.ts';
 const pathsOfOperators = ['/operations', '/console'];
 
 /**
- * Finds the institution whose host name a request names. The header `Host` alone counts, as the proxy in front sends it. PUBLIC_URL's
- * own name, an address and a name of one label are no institution's, so such requests ask nobody.
+ * Finds the institution whose host name a request names. The header `Host` alone counts, as the proxy in front sends it. The names
+ * of the service itself, an address and a name of one label are no institution's, so such requests ask nobody.
  */
-export function hostFinder(services: Pick<Services, 'at'>, publicUrl: string) {
-  const ownName = new URL(publicUrl).hostname;
+export function hostFinder(services: Pick<Services, 'at'>, ownUrls: readonly string[]) {
+  const ownNames = ownUrls.map((url) => new URL(url).hostname);
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction): void => {
     const name = nameOf(request.headers.host ?? '');
     // Probes work while the database is away.
     const isProbe = request.routeOptions.config.operation?.tag === 'Service';
-    if (name === ownName || isProbe || !isHostName(name)) {
+    if (ownNames.includes(name) || isProbe || !isHostName(name)) {
       done();
       return;
     }

@@ -40,6 +40,7 @@ import { callerAddressReader } from '../request/address/caller-address.ts';
 import { type BodyFacts, bodyParsers, noBodyFacts } from '../request/body/body-parsers.ts';
 import { byteStreamOf } from '../request/body/byte-stream.ts';
 import { readLeniently } from '../request/body/lenient-body.ts';
+import { clientCertHeader, clientCertReader } from '../request/client-cert.ts';
 import { closedQuery, readScalars } from '../request/query-parameters.ts';
 import { traceparentOf, transactionIdOf } from '../request/transaction-id.ts';
 import { refuseInvalid } from '../request/validation.ts';
@@ -70,6 +71,10 @@ export interface ServerOptions extends RateOptions {
   readonly silenceSeconds?: number;
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[];
+  /** Networks (CIDR) of proxies whose `Client-Cert` is trusted. */
+  readonly clientCertProxies?: readonly string[];
+  /** Base URL at which the proxy asks for certificates of clients. */
+  readonly mtlsUrl?: string | undefined;
   /** Limit of requests in flight. */
   readonly maxInFlight?: number;
   /** Requests of institutions that other cells serve are sent on to these. */
@@ -85,6 +90,8 @@ declare module 'fastify' {
     atHost: Services | null;
     /** The caller's address, before any trusted proxy. */
     callerAddress: string | null;
+    /** The header `Client-Cert` of a trusted proxy. */
+    clientCert: string | null;
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
@@ -112,6 +119,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('unverified', null);
   app.decorateRequest('atHost', null);
   app.decorateRequest('callerAddress', null);
+  app.decorateRequest('clientCert', null);
   app.decorateRequest('isSentOn', false);
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
@@ -119,10 +127,13 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('failure', null);
   app.decorateRequest('resumeContext', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
+  const clientCertOf = clientCertReader(options.clientCertProxies ?? []);
   // Hooks are plain functions: an async hook costs each request a promise and a turn of the queue.
   app.addHook('onRequest', (request, _reply, done) => {
     const forwardedFor = request.headers['x-forwarded-for']?.toString();
-    request.callerAddress = addressOf(request.socket.remoteAddress, forwardedFor);
+    const { remoteAddress } = request.socket;
+    request.callerAddress = addressOf(remoteAddress, forwardedFor);
+    request.clientCert = clientCertOf(remoteAddress, request.headers[clientCertHeader]?.toString());
     done();
   });
   watchRequests(app, ['trace', 'debug', 'info'].includes(options.logLevel));
@@ -141,7 +152,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   });
   const { cells } = options;
   if (cells !== undefined) registerForwarding(app, cells, connections);
-  app.addHook('onRequest', hostFinder(services, options.publicUrl));
+  app.addHook('onRequest', hostFinder(services, [options.publicUrl, options.mtlsUrl ?? options.publicUrl]));
   app.setErrorHandler(async (failure, request, reply) => {
     // An inactive token takes precedence over any other error.
     const found =
@@ -268,11 +279,11 @@ function registerOperation(
   operation: Operation,
   {
     publicUrl,
+    mtlsUrl,
     rates,
     admission,
     connections,
-  }: {
-    readonly publicUrl: string;
+  }: Pick<ServerOptions, 'publicUrl' | 'mtlsUrl'> & {
     readonly rates: Rates;
     readonly admission: Admission;
     readonly connections: Connections;
@@ -280,6 +291,7 @@ function registerOperation(
 ): void {
   const responseType = Object.values(operation.responses).find(({ mediaType }) => mediaType)?.mediaType;
   const { memory } = services;
+  const urlOf = urlReader(publicUrl, mtlsUrl);
   app.register(async (scope) => {
     for (const mediaType of operation.body?.mediaTypes ?? []) {
       if (operation.body?.streamed || mediaType === 'application/x-ndjson') {
@@ -319,10 +331,13 @@ function registerOperation(
         return done();
       }
       const { authorization, dpop } = request.headers;
-      const url = urlOf(request, publicUrl);
+      const url = urlOf(request);
       const proof = { text: dpop?.toString() ?? '', method: request.method, url };
-      const identified = authenticate(request.atHost ?? services, { authorization, proof }, (client) =>
-        admission.admit(client, reply),
+      const certificate = request.clientCert ?? undefined;
+      const identified = authenticate(
+        request.atHost ?? services,
+        { authorization, proof, certificate },
+        (client) => admission.admit(client, reply),
       );
       const { remembered, proven, verify } = identified;
       if (remembered === undefined || proven !== undefined || operation.verifiesItself === undefined) {
@@ -395,7 +410,8 @@ function registerOperation(
             address: request.callerAddress,
             isForwarded: request.callerAddress !== plainAddress(request.socket.remoteAddress),
           },
-          url: urlOf(request, publicUrl),
+          certificate: request.clientCert ?? undefined,
+          url: urlOf(request),
           params: request.params as Record<string, never>,
           query: request.query as Record<string, never>,
           body: request.body,
@@ -419,9 +435,13 @@ function registerOperation(
   });
 }
 
-/** The requested URL as the caller sees it, without the query. */
-function urlOf({ atHost, url }: FastifyRequest, publicUrl: string): string {
-  return `${atHost?.authorizationServer.issuer ?? publicUrl}${pathOf(url)}`;
+/** Returns the requested URL as the caller sees it, without the query. */
+function urlReader(publicUrl: string, mtlsUrl: string | undefined): (request: FastifyRequest) => string {
+  const mtlsHost = mtlsUrl && new URL(mtlsUrl).host;
+  return ({ atHost, headers, url }) => {
+    const own = mtlsUrl && headers.host?.toLowerCase() === mtlsHost ? mtlsUrl : publicUrl;
+    return `${atHost?.authorizationServer.issuer ?? own}${pathOf(url)}`;
+  };
 }
 
 /** The path without the query; of the absolute form (RFC 9112, section 3.2.2) the path alone. */

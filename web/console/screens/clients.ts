@@ -70,9 +70,22 @@ function clientColumns(onDone: Done): readonly Column<Client>[] {
     { title: 'Grants', text: ({ grants }) => grants.map(wordOf).join(', ') },
     { title: 'Scopes', text: ({ scopes }) => scopes.join(' ') },
     { title: 'Secrets', text: ({ secrets }) => String(secrets), isNumeric: true },
-    { title: 'Keys', text: ({ kids }) => kids.join(' ') || 'none' },
+    {
+      title: 'Keys and certificates',
+      text: ({ kids, certificateThumbprints }) => [...kids, ...certificateThumbprints].join(' ') || 'none',
+    },
+    { title: 'Tokens', text: tokensOf },
     ...actions(actsOfClient, onDone),
   ];
+}
+
+function tokensOf({ requiresDpop, bindsToCertificate, securityProfile }: Client): string {
+  const binding = bindsToCertificate
+    ? 'Bound to its certificate'
+    : requiresDpop
+      ? 'Bound to a key'
+      : 'Bearer';
+  return securityProfile === 'FAPI2' ? `${binding}, FAPI 2.0` : binding;
 }
 
 function actsOfClient({ clientId, active, secrets }: Client): readonly Act<string>[] {

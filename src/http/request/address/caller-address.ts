@@ -1,5 +1,5 @@
-import { BlockList, isIPv6 } from 'node:net';
 import { plainAddress } from './address.ts';
+import { networksOf } from './networks.ts';
 
 /**
  * Returns the address that a request comes from, in its canonical form; null if the connection has closed.
@@ -9,14 +9,7 @@ import { plainAddress } from './address.ts';
  * ignored.
  */
 export function callerAddressReader(trustedProxies: readonly string[]) {
-  const trusted = new BlockList();
-  for (const network of trustedProxies) {
-    const [address = '', bits] = network.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    trusted.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
-  }
-  const isTrusted = (address: string) =>
-    trustedProxies.length > 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isTrusted = networksOf(trustedProxies);
 
   return (remoteAddress: string | undefined, forwardedFor: string | undefined): string | null => {
     let address = plainAddress(remoteAddress);

@@ -50,6 +50,14 @@ export const AuthorizationServerMetadata = Type.Object({
   revocation_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
   introspection_endpoint_auth_methods_supported: names('As for tokens.'),
   introspection_endpoint_auth_signing_alg_values_supported: names('As for tokens.'),
+  tls_client_certificate_bound_access_tokens: Type.Boolean({
+    description: 'Tokens may be bound to the certificate of the client (RFC 8705).',
+  }),
+  mtls_endpoint_aliases: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'Addresses of some endpoints for clients with a certificate (RFC 8705, section 5).',
+    }),
+  ),
   service_documentation: url('For people.'),
 });
 
@@ -102,6 +110,8 @@ export const authorizationServer = operation({
             revocation_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
             introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'],
             introspection_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256'],
+            tls_client_certificate_bound_access_tokens: true,
+            mtls_endpoint_aliases: { token_endpoint: 'https://bank.example:8443/auth/v2/token' },
             service_documentation: 'https://bank.example/docs',
           },
         },

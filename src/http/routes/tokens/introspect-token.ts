@@ -13,15 +13,22 @@ import { OAuthErrorDocument } from '../../schemas.ts';
 const seconds = (description: string) => Type.Optional(Type.Integer({ description }));
 
 export const TokenConfirmation = Type.Object(
-  { jkt: Type.String({ description: 'SHA-256 of the key (RFC 7638).' }) },
-  { description: 'The key that the token is bound to (RFC 9449, section 6.2).' },
+  {
+    jkt: Type.Optional(Type.String({ description: 'SHA-256 of the key (RFC 7638).' })),
+    'x5t#S256': Type.Optional(
+      Type.String({ description: 'SHA-256 of the certificate (RFC 8705, section 3.1).' }),
+    ),
+  },
+  { description: 'The key or the certificate that the token is bound to: one of these members.' },
 );
 
 export const TokenIntrospection = Type.Object({
   active: Type.Boolean({ description: 'If false, the response has no other member.' }),
   scope: parameter('Separated by spaces.'),
   client_id: parameter('The client it was issued to.'),
-  token_type: parameter('`Bearer` or `DPoP`, of an access token.'),
+  token_type: parameter(
+    '`Bearer` or `DPoP`, of an access token. One that is bound to a certificate is `Bearer`.',
+  ),
   cnf: Type.Optional(TokenConfirmation),
   exp: seconds('Expiry; of a refresh token, expiry if it stays unused. Seconds since 1970.'),
   iat: seconds('Time of issue; of a refresh token, start of its login. Seconds since 1970.'),

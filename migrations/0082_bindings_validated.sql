@@ -1,0 +1,2 @@
+alter table refresh_families validate constraint refresh_families_certificate_thumbprint;
+alter table refresh_families validate constraint refresh_families_one_binding;
