@@ -8,7 +8,13 @@ import {
   refuseUnfitLogin,
   type Transaction,
 } from '../storage/index.ts';
-import { type KeyOfOther, type PublishedKey, publishKeys, selectKeysOfOthers } from './key-queries.ts';
+import {
+  type KeyOfOther,
+  type KeysRead,
+  type PublishedKey,
+  publishKeys,
+  readKeysOfOthers,
+} from './key-queries.ts';
 import {
   forgetNames,
   listCrossedNames,
@@ -27,12 +33,14 @@ import {
 } from './name-queries.ts';
 import {
   type Clue,
+  type CommonSettings,
   type DirectoryCell,
   type HostPlace,
   type Place,
   selectCells,
   selectHosts,
   selectPlace,
+  selectUnlikeCells,
   setActor,
   updateCellOf,
   updateState,
@@ -100,6 +108,7 @@ export class CellDirectory {
   readonly #memory: ValidatedMemory;
   readonly #clock: Clock;
   readonly #actor: string;
+  #keysRead: KeysRead | undefined;
 
   constructor({ url, clock, actor, onIdleError }: CellDirectoryOptions) {
     const shared = { connection: url, ...(onIdleError && { onIdleError }) };
@@ -171,7 +180,7 @@ export class CellDirectory {
     const undone = new Error('a trial');
     let published: Published = { changes: 0, conflicts: [], keysOfOthers: [] };
     return this.#change(async (tx) => {
-      const cells = await selectCells(tx);
+      const cells = await selectUnlikeCells(tx, own);
       if (!cells.some(({ name }) => name === own.name))
         throw new DirectoryRefusedError(
           `The directory does not have the cell "${own.name}". Run "sharedraft cell set" with --address.`,
@@ -184,10 +193,11 @@ export class CellDirectory {
       const claimedBefore = new Date(now.getTime() - claimMillis);
       const forgotten = await forgetNames(tx, { cell, ...publication }, claimedBefore);
       const keys = await publishKeys(tx, { cell, keys: publication.keys }, now);
+      this.#keysRead = await readKeysOfOthers(tx, { cell, last: this.#keysRead }, now);
       published = {
         changes: names.changes + forgotten + keys.changes,
         conflicts: [...names.conflicts, ...keys.conflicts],
-        keysOfOthers: await selectKeysOfOthers(tx, cell),
+        keysOfOthers: this.#keysRead.keys,
       };
       if (isTrial) throw undone;
       return published;
@@ -293,7 +303,7 @@ export class CellDirectory {
 }
 
 /** Sealed secrets, stored hashes and the issuer of tokens move with an institution. Throws DirectoryRefusedError. */
-function requireSameSettings(own: OwnCell, cells: readonly DirectoryCell[]): void {
+function requireSameSettings(own: OwnCell, cells: readonly CommonSettings[]): void {
   for (const { name, publicUrl, fingerprint } of cells) {
     // Its own row may be older than a change of the settings.
     if (name === own.name && cells.length === 1) continue;

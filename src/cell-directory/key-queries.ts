@@ -14,7 +14,7 @@ export interface KeyOfOther extends PublishedKey {
 }
 
 const dayMillis = 24 * 60 * 60_000;
-/** Longer than any token, and renewed once a day: each renewal is an entry of the audit. */
+/** Longer than any token, and renewed once a day: each renewal is an entry of the audit. Others read it within a day more. */
 const listedMillis = 3 * dayMillis;
 const renewedMillis = 2 * dayMillis;
 /** Another process of the cell may have made a key that this one has not read. */
@@ -62,11 +62,37 @@ export async function publishKeys(
   };
 }
 
+/* A key id never gets another key, and renewals are read once a day: so the ids tell whether the keys have changed. */
+const keyIds = sql(
+  'directory_key_ids',
+  `select md5(coalesce(string_agg(kid, ' ' order by kid), '')) as ids from directory_keys`,
+);
 const keysOfOthers = sql(
   'directory_keys_of_others',
   'select kid, public_jwk, listed_until from directory_keys where cell <> $1 order by kid',
 );
 
-export async function selectKeysOfOthers(db: Directory, cell: string): Promise<KeyOfOther[]> {
-  return (await db.query<KeyOfOther>(keysOfOthers, [cell])).rows;
+/** The keys of other cells, as one reading found them. */
+export interface KeysRead {
+  /** The cell that read them. */
+  readonly cell: string;
+  /** A digest of the ids of all keys. */
+  readonly ids: string;
+  readonly at: Date;
+  readonly keys: readonly KeyOfOther[];
+}
+
+/** Reads the keys of the other cells if they have changed since the last reading, or if it is a day old. */
+export async function readKeysOfOthers(
+  db: Directory,
+  { cell, last }: { readonly cell: string; readonly last: KeysRead | undefined },
+  at: Date,
+): Promise<KeysRead> {
+  const [answer] = (await db.query<{ ids: string }>(keyIds)).rows;
+  // The keys are read behind their ids: a change in between is seen again next time.
+  const ids = answer?.ids ?? '';
+  const age = at.getTime() - (last?.at.getTime() ?? 0);
+  if (last?.cell === cell && last.ids === ids && age >= 0 && age < dayMillis) return last;
+  const { rows: keys } = await db.query<KeyOfOther>(keysOfOthers, [cell]);
+  return { cell, ids, at, keys };
 }

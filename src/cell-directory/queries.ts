@@ -27,6 +27,20 @@ export async function selectCells(db: Directory): Promise<DirectoryCell[]> {
   return (await db.query<DirectoryCell>(allCells)).rows;
 }
 
+/** A cell's settings that all cells of one directory have alike. */
+export type CommonSettings = Pick<DirectoryCell, 'name' | 'publicUrl' | 'fingerprint'>;
+
+const unlikeCells = sql(
+  'directory_unlike_cells',
+  `select name, public_url, fingerprint from directory_cells
+   order by name <> $1, (public_url, fingerprint) = ($2::text, $3::bytea), name limit 2`,
+);
+
+/** The row of this cell first, if there is one, then that of another cell: one with other settings, if there is one. */
+export async function selectUnlikeCells(db: Directory, own: CommonSettings): Promise<CommonSettings[]> {
+  return (await db.query<CommonSettings>(unlikeCells, [own.name, own.publicUrl, own.fingerprint])).rows;
+}
+
 const storeCell = sql(
   'directory_store_cell',
   `insert into directory_cells as c

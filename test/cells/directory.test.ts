@@ -7,6 +7,7 @@ import {
   type Publication,
 } from '../../src/cell-directory/index.ts';
 import { Problem } from '../../src/shared/problem.ts';
+import { seams } from '../../src/shared/seams.ts';
 import { type InstitutionId, systemClock } from '../../src/storage/index.ts';
 import { testDirectory } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
@@ -187,6 +188,39 @@ test('a cell learns the public keys of the others, until their cell has them no 
   await age('directory_keys', `listed_until = now() + interval '47 hours'`);
   await publish('first');
   assert.equal(await until(), 3, 'a cell that lives renews its keys');
+});
+
+test('a publication reads the keys of others when a key came or went, or once a day, and never the list of cells', async () => {
+  let now = new Date();
+  const reader = new CellDirectory({ url: database.url, clock: () => now, actor: 'west' });
+  const names = namesOf(lakeside, 'lakeside', ['app', 'core']);
+  const asked: string[] = [];
+  const start = ({ statement }: { readonly statement: string }) => asked.push(statement);
+  const subscriber = { start } as unknown as Parameters<typeof seams.statement.subscribe>[0];
+  seams.statement.subscribe(subscriber);
+  const readings = async () => {
+    asked.length = 0;
+    for (let time = 0; time < 3; time += 1)
+      await reader.publish(cell('west', 1001), namesOf(harbor, 'harbor'));
+    return asked.filter((name) => name === 'directory_keys_of_others').length;
+  };
+  try {
+    assert.equal(await readings(), 1, 'a process that starts');
+    assert.equal(await readings(), 0);
+    await east.publish(cell('east', 1), { ...names, keys: [keyOf('first'), keyOf('second')] });
+    assert.equal(await readings(), 1, 'a key came');
+    await rows(`delete from directory_keys where kid = 'second'`);
+    assert.equal(await readings(), 1, 'a key went');
+    await rows(`update directory_keys set listed_until = listed_until + interval '1 minute'`);
+    assert.equal(await readings(), 0, 'a renewal');
+    now = new Date(now.getTime() + 25 * 60 * 60_000);
+    assert.equal(await readings(), 1, 'the next day');
+    assert.ok(!asked.includes('directory_cells'));
+    assert.ok(asked.includes('directory_unlike_cells'));
+  } finally {
+    seams.statement.unsubscribe(subscriber);
+    await reader.close();
+  }
 });
 
 test('a cell cannot replace a key of another one, nor publish a private key', async () => {
