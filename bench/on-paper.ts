@@ -14,6 +14,19 @@ const measured = {
   idleTransactionsPerSecond: 9.05,
   /** docs/configuration.md: connections of a process at the primary and at each standby, by default settings. */
   connections: { primary: 8 + 6, standby: 2 + 1 },
+  /** bench/directory.ts with 1,000 cells: microseconds of the directory's PostgreSQL, and bytes. */
+  directory: {
+    publication: { micros: 2_855, bytes: 14_924 },
+    publicationWithKeys: { micros: 6_750, bytes: 630_402 },
+    question: { micros: 70, bytes: 153 },
+    bytesOfRow: 24.9e6 / 152_000,
+    bytesOfConnection: 5.1e6,
+    keysAtIssuer: 410_000,
+    /** src/app/cells/publishing.ts */
+    publicationSeconds: 10,
+    /** One that publishes, and one that asks whether look-ups still hold. */
+    connections: 2,
+  },
 };
 
 const assumed = {
@@ -25,7 +38,9 @@ const assumed = {
   hostsPerInstitution: 2,
   clientsPerInstitution: 10,
   providersPerInstitution: 2,
-  bytesOfDirectoryRow: 250,
+  keysPerCell: 2,
+  /** docs/configuration.md, by default. */
+  daysBetweenRotations: 90,
   /** Of a year's institutions. */
   movedPerYear: 0.1,
   readBytesPerSecond: 50e6,
@@ -57,6 +72,33 @@ function workOf(count: number) {
   };
 }
 
+/** Each process publishes, and reads all keys once a day and whenever a rotation brings or takes one. */
+function ofDirectory() {
+  const { publication, publicationWithKeys, question, ...rest } = measured.directory;
+  const processes = cells * assumed.processesPerCell;
+  const publications = processes / rest.publicationSeconds;
+  const readingsADay = 1 + (2 * cells) / assumed.daysBetweenRotations;
+  const readings = (processes * readingsADay) / 86_400;
+  const lookUps =
+    (members *
+      (assumed.readsPerMemberAndDay + assumed.transfersPerMemberAndDay) *
+      assumed.shareOfBusiestHour) /
+    3_600;
+  const more = (part: 'micros' | 'bytes') => publicationWithKeys[part] - publication[part];
+  return {
+    publications,
+    readingsADay,
+    cores: (publications * publication.micros + readings * more('micros')) / million,
+    bytesPerSecond: publications * publication.bytes + readings * more('bytes'),
+    /** As many as when keys and cells were read each time. */
+    bytesOfAllKeys: publications * publicationWithKeys.bytes,
+    connections: processes * rest.connections,
+    memory: processes * rest.connections * rest.bytesOfConnection,
+    lookUps,
+    coresOfQuestions: (lookUps * question.micros) / million,
+  };
+}
+
 const ofMillion = workOf(million);
 const ofCell = workOf(members / cells);
 const ofInstitution = workOf(members / institutions);
@@ -67,9 +109,10 @@ const harmonic = Array.from({ length: institutions }, (_, index) => 1 / (index +
 );
 const ofLargest = workOf(members / harmonic);
 const servers = 1 + assumed.standbysPerCell + assumed.processesPerCell;
-const rows =
-  institutions *
-  (assumed.hostsPerInstitution + assumed.clientsPerInstitution + assumed.providersPerInstitution);
+const namesOfInstitution =
+  1 + assumed.hostsPerInstitution + assumed.clientsPerInstitution + assumed.providersPerInstitution;
+const rows = cells * (1 + assumed.keysPerCell) + institutions * namesOfInstitution;
+const directory = ofDirectory();
 const { dollars } = assumed;
 const copies = 1 + assumed.standbysPerCell;
 const ofWork = (ofMillion.coreSeconds * 30 * dollars.coreHour) / 3_600;
@@ -102,11 +145,24 @@ const lines: readonly (readonly [string, string])[] = [
     'connections',
     `${assumed.processesPerCell * measured.connections.primary} at a primary, ${assumed.processesPerCell * measured.connections.standby} at a standby`,
   ],
-  ['directory', `${round(rows, 6)} rows, ${round((rows * assumed.bytesOfDirectoryRow) / million)} MB`],
+  ['directory', `${round(rows, 6)} rows, ${round((rows * measured.directory.bytesOfRow) / million)} MB`],
   [
-    'look-ups, if nobody remembered',
-    `${round((ofMillion.reads + ofMillion.transfers) * (members / million), 3)} a second in the busiest hour`,
+    'directory, publications',
+    `${round(directory.publications)} a second: ${round(directory.cores)} of a core, ${round(directory.bytesPerSecond / million)} MB a second`,
   ],
+  [
+    'directory, keys of all cells',
+    `${round(cells * assumed.keysPerCell, 6)}; each process reads them ${round(directory.readingsADay)} times a day, and not ${round(86_400 / measured.directory.publicationSeconds, 6)} times (${round(directory.bytesOfAllKeys / million)} MB a second)`,
+  ],
+  [
+    'directory, connections',
+    `${round(directory.connections, 6)} with ${round(directory.memory / gigabyte)} GB of memory`,
+  ],
+  [
+    'directory, if every request came to a wrong cell',
+    `${round(directory.lookUps)} questions a second in the busiest hour: at most ${round(directory.coresOfQuestions)} cores`,
+  ],
+  ['keys at PUBLIC_URL', `${round(measured.directory.keysAtIssuer / 1e3)} kB`],
   ['moves', `${round(moves)} a day`],
   [
     'a move, per institution after a year',

@@ -24,7 +24,8 @@ const given = 'unnest($1::text[], $2::jsonb[]) as given (kid, public_jwk)';
 const insertKeys = sql(
   'directory_insert_keys',
   `insert into directory_keys (kid, cell, public_jwk, published_at, listed_until)
-   select given.kid, $3, given.public_jwk, $4, $5 from ${given} order by 1 on conflict do nothing`,
+   select given.kid, $3, given.public_jwk, $4, $5 from ${given}
+   where not exists (select from directory_keys known where known.kid = given.kid) order by 1 on conflict do nothing`,
 );
 const deleteKeys = sql(
   'directory_delete_keys',

@@ -20,12 +20,17 @@ export interface PublishedProvider {
   readonly audience: string;
 }
 
+/*
+ * A publication repeats names that the directory has. They are left out by a look, which costs less than the checks of an insertion; `on
+ * conflict` is for those that come at the same time.
+ */
 const institutionsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, code)';
 const insertInstitutions = sql(
   'directory_insert_institutions',
   `insert into directory_institutions (institution_id, code, cell, placed_at)
    select given.institution_id, given.code, $3, $4 from ${institutionsGiven}
    where exists (select from directory_cells c where given.institution_id between c.first_number and c.last_number)
+     and not exists (select from directory_institutions known where known.institution_id = given.institution_id)
    order by 1 on conflict do nothing`,
 );
 const strangeInstitutions = sql(
@@ -105,6 +110,7 @@ const insertHosts = sql(
   `insert into directory_hosts (host, institution_id, claimed_at)
    select given.host, i.institution_id, $3 from ${hostsGiven}
    join directory_institutions i on i.institution_id = given.institution_id
+   where not exists (select from directory_hosts known where known.host = given.host)
    order by 1 on conflict do nothing`,
 );
 const strangeHosts = sql(
@@ -169,6 +175,7 @@ const insertClients = sql(
   `insert into directory_clients (client_id, institution_id, claimed_at)
    select given.client_id, i.institution_id, $3 from ${clientsGiven}
    join directory_institutions i on i.institution_id = given.institution_id
+   where not exists (select from directory_clients known where known.client_id = given.client_id)
    order by 1 on conflict do nothing`,
 );
 const strangeClients = sql(
@@ -202,6 +209,8 @@ const insertProviders = sql(
   `insert into directory_providers (issuer, audience, institution_id, claimed_at)
    select given.issuer, given.audience, i.institution_id, $4 from ${providersGiven}
    join directory_institutions i on i.institution_id = given.institution_id
+   where not exists (select from directory_providers known
+                     where known.issuer = given.issuer and known.audience = given.audience)
    order by 1, 2 on conflict do nothing`,
 );
 const strangeProviders = sql(
