@@ -71,6 +71,7 @@ create table institutions (
   served                            text not null default 'here'::text,
   other_cell                        text collate "C",
   host                              text collate "C",
+  moves                             integer not null default 0,
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
@@ -80,6 +81,7 @@ create table institutions (
   constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
   constraint institutions_host CHECK (length(host) <= 253 AND host ~ '^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text),
+  constraint institutions_moves_check CHECK (moves >= 0),
   constraint institutions_name_check CHECK (name <> ''::text),
   constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
   constraint institutions_opening_deposits_per_day_check CHECK (opening_deposits_per_day >= 0),
@@ -111,6 +113,7 @@ comment on column institutions.transfer_step_up_from is 'From this time on the d
 comment on column institutions.served is 'here; arriving: its rows are being copied from another cell; leaving: closed for the end of its move; left: served by another cell, and the copy is kept; gone: served by another cell, without a copy here.';
 comment on column institutions.other_cell is 'The cell that it comes from or went to.';
 comment on column institutions.host is 'The host name of its own, in lower case and ASCII; null: it is found at PUBLIC_URL only. The issuer there is https:// and this name.';
+comment on column institutions.moves is 'How often it has changed its cell. The directory has this number too: where it is higher, this database is older than the last move.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members
@@ -2605,11 +2608,12 @@ comment on table transfer_consents is 'The consent under which an app ordered a 
 -- cells
 
 create table cell (
-  only_row      boolean not null default true,
-  name          text collate "C" not null,
-  first_number  integer not null,
-  last_number   integer not null,
-  set_at        timestamp with time zone not null,
+  only_row           boolean not null default true,
+  name               text collate "C" not null,
+  first_number       integer not null,
+  last_number        integer not null,
+  set_at             timestamp with time zone not null,
+  compared_timeline  text,
   constraint cell_pkey PRIMARY KEY (only_row),
   constraint cell_first_number_check CHECK (first_number > 0),
   constraint cell_last_number_check CHECK (last_number <= 9000000),
@@ -2619,6 +2623,7 @@ create table cell (
 );
 comment on table cell is 'The name of this cell, and the numbers of the institutions that are created in it. Without a row no institution moves.';
 comment on column cell.last_number is 'Keys are the number times 1,000,000,000 and more: with this bound they stay below 2^53.';
+comment on column cell.compared_timeline is 'The cluster and timeline (event_timeline) on which a process last found no contradiction to the directory. Another one was restored, or promoted, since.';
 
 create table cell_keys (
   institution_id  integer not null,
@@ -4136,6 +4141,9 @@ begin
     raise exception 'institutions: % cannot be % after it was %', new.institution_id, new.served, old.served
       using errcode = 'SD152';
   end if;
+  if tg_op = 'UPDATE' and new.moves < old.moves then
+    raise exception 'institutions: % has moved % times', new.institution_id, old.moves using errcode = 'SD152';
+  end if;
   return new;
 end
 $function$;
@@ -4487,6 +4495,23 @@ begin
 end
 $function$;
 revoke execute on function close_event_partition(bigint) from public;
+
+CREATE OR REPLACE FUNCTION close_moved(institution integer, to_cell text, known_moves integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update public.institutions i set served = 'leaving', other_cell = to_cell
+  where i.institution_id = institution and i.served = 'here' and i.moves < known_moves;
+  update public.institutions i set served = 'left', other_cell = to_cell
+  where i.institution_id = institution and i.served = 'leaving' and i.moves < known_moves;
+  return found;
+end
+$function$;
+revoke execute on function close_moved(integer,text,integer) from public;
+grant execute on function close_moved(integer,text,integer) to sharedraft_service;
 
 CREATE OR REPLACE FUNCTION control_number(kind text, posting bigint, account bigint, amount bigint)
  RETURNS bigint
@@ -6466,7 +6491,7 @@ grant delete, insert, select, update (sealed_secret, last_step, last_used_at) on
 grant delete, insert, select, update (exchanged_at) on authorization_grants to sharedraft_service;
 grant insert, select, update (posted, debits_pending, credits_pending, seq, last_at, closed) on balances to sharedraft_service;
 grant delete, insert, select, update on business_days to sharedraft_service;
-grant select on cell to sharedraft_service;
+grant select, update (compared_timeline) on cell to sharedraft_service;
 grant delete, select on cell_keys to sharedraft_service;
 grant delete, insert, select on client_assertion_replays to sharedraft_service;
 grant delete, insert, select on client_certificates to sharedraft_service;

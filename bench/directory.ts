@@ -94,6 +94,7 @@ function publicationOf(first: number): Publication {
   const institutions = Array.from({ length: perCell.institutions }, (_, index) => ({
     institutionId: (first + index) as InstitutionId,
     code: `bank-${first + index}`,
+    moves: 0,
   }));
   const each = <Name>(count: number, of: (code: string, index: number) => Name) =>
     institutions.flatMap(({ institutionId, code }) =>

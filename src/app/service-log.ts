@@ -24,6 +24,7 @@ const warnings: ReadonlySet<string> = new Set([
   'commits_wait_for_standby',
   'database_down',
   'event_epoch_began',
+  'institution_closed',
   'large_objects_open',
   'standby_skipped',
   'stop_timed_out',

@@ -227,8 +227,11 @@ export class CellDirectory {
    * Reserves the code of an institution that this cell is about to create, and returns its number: the given one, or that of a claim whose
    * institution was never created. Problem `invalid_request` for a code that another cell has.
    */
-  claimInstitution(cell: string, institution: PublishedInstitution): Promise<InstitutionId> {
-    const { code, institutionId } = institution;
+  claimInstitution(
+    cell: string,
+    { code, institutionId }: Pick<PublishedInstitution, 'code' | 'institutionId'>,
+  ): Promise<InstitutionId> {
+    const institution = { code, institutionId, moves: 0 };
     return this.#change(async (tx) => {
       const claimed = await selectNumberOf(tx, { code, cell });
       if (claimed !== undefined) return claimed;
@@ -241,16 +244,20 @@ export class CellDirectory {
     });
   }
 
-  /** Names the cell that serves the institution from now on. Idempotent. Throws DirectoryRefusedError if a third one has it. */
+  /**
+   * Names the cell that serves the institution from now on, and returns the number of this move, which is higher than the given one.
+   * Idempotent. Throws DirectoryRefusedError if a third cell has the institution.
+   */
   async place(
     institution: PublishedInstitution,
     { from, to }: { readonly from: string; readonly to: string },
-  ): Promise<void> {
-    const { institutionId, code } = institution;
-    await this.#change(async (tx) => {
+  ): Promise<number> {
+    const { institutionId, code, moves } = institution;
+    return this.#change(async (tx) => {
       const now = this.#clock();
       await publishInstitutions(tx, from, [institution], now);
-      if (await updateCellOf(tx, { institutionId, from, to }, now)) return;
+      const placed = await updateCellOf(tx, { institutionId, moves, from, to }, now);
+      if (placed !== undefined) return placed.moves;
       const found = await selectPlace(tx, { kind: 'institution', institutionId });
       throw new DirectoryRefusedError(
         found === undefined

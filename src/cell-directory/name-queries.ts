@@ -5,6 +5,8 @@ import { columnsOf, type Directory, type InstitutionId, sql } from '../storage/i
 export interface PublishedInstitution {
   readonly institutionId: InstitutionId;
   readonly code: string;
+  /** How often it has changed its cell, as this cell knows. */
+  readonly moves: number;
 }
 export interface PublishedHost {
   readonly institutionId: InstitutionId;
@@ -24,11 +26,12 @@ export interface PublishedProvider {
  * A publication repeats names that the directory has. They are left out by a look, which costs less than the checks of an insertion; `on
  * conflict` is for those that come at the same time.
  */
-const institutionsGiven = 'unnest($1::integer[], $2::text[]) as given (institution_id, code)';
+const institutionsGiven =
+  'unnest($1::integer[], $2::text[], $3::integer[]) as given (institution_id, code, moves)';
 const insertInstitutions = sql(
   'directory_insert_institutions',
-  `insert into directory_institutions (institution_id, code, cell, placed_at)
-   select given.institution_id, given.code, $3, $4 from ${institutionsGiven}
+  `insert into directory_institutions (institution_id, code, moves, cell, placed_at)
+   select given.institution_id, given.code, given.moves, $4, $5 from ${institutionsGiven}
    where exists (select from directory_cells c where given.institution_id between c.first_number and c.last_number)
      and not exists (select from directory_institutions known where known.institution_id = given.institution_id)
    order by 1 on conflict do nothing`,
@@ -39,10 +42,10 @@ const strangeInstitutions = sql(
    from ${institutionsGiven}
    left join directory_institutions i on i.institution_id = given.institution_id
    left join directory_institutions other on other.code = given.code
-   where i.cell is distinct from $3 or i.code <> given.code order by 1`,
+   where i.cell is distinct from $4 or i.code <> given.code order by 1`,
 );
 
-interface StrangeInstitution extends PublishedInstitution {
+interface StrangeInstitution extends Omit<PublishedInstitution, 'moves'> {
   readonly knownCode: string | null;
   readonly cell: string | null;
   readonly cellOfCode: string | null;
@@ -55,7 +58,7 @@ export async function publishInstitutions(
   institutions: readonly PublishedInstitution[],
   at: Date,
 ): Promise<{ readonly added: number; readonly conflicts: readonly string[] }> {
-  const given = [...columnsOf(institutions, 'institutionId', 'code'), cell];
+  const given = [...columnsOf(institutions, 'institutionId', 'code', 'moves'), cell];
   const { rowCount: added } = await db.query(insertInstitutions, [...given, at]);
   const { rows } = await db.query<StrangeInstitution>(strangeInstitutions, given);
   return { added, conflicts: rows.map(sentenceOf) };
@@ -63,10 +66,11 @@ export async function publishInstitutions(
 
 const elsewhere = sql(
   'directory_elsewhere',
-  `select institution_id, code, cell from directory_institutions
+  `select institution_id, code, moves, cell from directory_institutions
    where institution_id = any ($1::integer[]) and cell <> $2 order by 1`,
 );
 
+/** With the number of moves that the directory knows. */
 export interface PlacedElsewhere extends PublishedInstitution {
   readonly cell: string;
 }

@@ -95,11 +95,13 @@ export interface Place {
   readonly institutionId: InstitutionId;
   readonly code: string;
   readonly cell: string;
+  /** How often it has changed its cell. */
+  readonly moves: number;
   readonly address: string;
   readonly state: 'serving' | 'out';
 }
 
-const place = 'select i.institution_id, i.code, i.cell, c.address, c.state';
+const place = 'select i.institution_id, i.code, i.cell, i.moves, c.address, c.state';
 const placed = 'directory_institutions i join directory_cells c on c.name = i.cell';
 const byInstitution = sql('directory_by_institution', `${place} from ${placed} where i.institution_id = $1`);
 const byClient = sql(
@@ -142,18 +144,27 @@ export async function selectPlace(db: Directory, clue: Clue): Promise<Place | un
 
 const move = sql(
   'directory_move',
-  `update directory_institutions set cell = $3, placed_at = $4
-   where institution_id = $1 and cell = $2`,
+  `update directory_institutions set cell = $3, moves = greatest(moves, $5) + 1, placed_at = $4
+   where institution_id = $1 and (cell = $2 or cell = $3 and moves <= $5)`,
 );
 
-/** False: the institution is at neither of the two cells, or unknown. */
+/**
+ * Places the institution at the other cell, unless it is there by a later move than the one cell knows. Returns the place; undefined if
+ * the institution is at neither of the two cells, or unknown.
+ */
 export async function updateCellOf(
   db: Directory,
-  { institutionId, from, to }: { readonly institutionId: InstitutionId } & Record<'from' | 'to', string>,
+  {
+    institutionId,
+    moves,
+    from,
+    to,
+  }: { readonly institutionId: InstitutionId; readonly moves: number } & Record<'from' | 'to', string>,
   at: Date,
-): Promise<boolean> {
-  if ((await db.query(move, [institutionId, from, to, at])).rowCount === 1) return true;
-  return (await selectPlace(db, { kind: 'institution', institutionId }))?.cell === to;
+): Promise<Place | undefined> {
+  await db.query(move, [institutionId, from, to, at, moves]);
+  const placed = await selectPlace(db, { kind: 'institution', institutionId });
+  return placed?.cell === to ? placed : undefined;
 }
 
 const allHosts = sql(
@@ -162,7 +173,7 @@ const allHosts = sql(
    from directory_hosts h join ${placed} on i.institution_id = h.institution_id order by h.host`,
 );
 
-export interface HostPlace extends Omit<Place, 'institutionId'> {
+export interface HostPlace extends Omit<Place, 'institutionId' | 'moves'> {
   readonly host: string;
 }
 

@@ -14,6 +14,6 @@ export {
   undoMove,
 } from './move.ts';
 export { describeSettings, readPublication } from './publish.ts';
-export { findMovedSince, letGoOfMoved } from './restored.ts';
+export { closeMovedSince, findMovedSince, letGoOfMoved } from './restored.ts';
 export { setCell, type WantedCell } from './set-cell.ts';
 export { openSide, type Side } from './side.ts';

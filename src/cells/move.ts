@@ -241,12 +241,12 @@ async function proveWhole(
 
 /**
  * From here on requests find the target, which answers that the institution is moving. The source has let go, and a name in the directory
- * opens nothing, so still no two cells serve. Idempotent.
+ * opens nothing, so still no two cells serve. Idempotent. Returns the number of this move.
  */
-async function switchDirectory({ directory, institution, cells, onStep }: Move): Promise<void> {
-  if (directory === undefined) return;
+async function switchDirectory({ directory, institution, cells, onStep }: Move): Promise<number> {
+  if (directory === undefined) return institution.moves + 1;
   await onStep?.('switch');
-  await directory.place(institution, { from: cells.source.name, to: cells.target.name }).catch((cause) => {
+  return directory.place(institution, { from: cells.source.name, to: cells.target.name }).catch((cause) => {
     if (!(cause instanceof Problem)) throw cause;
     throw new Error(
       `"${institution.code}" has left this cell, and the directory cannot be switched: ${cause.detail} Repeat the command, or undo it.`,
@@ -259,13 +259,13 @@ async function switchDirectory({ directory, institution, cells, onStep }: Move):
 async function open(move: Move): Promise<void> {
   const { source, target, institution, onStep, clock } = move;
   const { institutionId } = institution;
-  await switchDirectory(move);
+  const moves = await switchDirectory(move);
   await onStep?.('open');
   const copied = await copyInstitution(source.db, institutionId);
   const now = clock();
   await inTransaction(target.db, async () => {
     await run(target.db, `select set_config('sharedraft.institution', $1, true)`, [String(institutionId)]);
-    await openArrived(target.db, institutionId, copied);
+    await openArrived(target.db, institutionId, { copied, moves });
     await copyDirectory(move);
     await copyAuditKeys(source, target);
     await insertEpochOfMove(of(target, institutionId), now);
@@ -340,12 +340,11 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     if (institution.served === 'arriving' || institution.served === 'gone')
       refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
     // The directory changes behind `let_go` only. An undo before that goes on without it.
-    if (institution.served === 'left')
-      await move.directory?.place(institution, { from: move.cells.target.name, to: move.cells.source.name });
+    const moves = institution.served === 'left' ? await placeBack(move) : institution.moves;
     // The source first: it ends the pause, and a move that is repeated from here still fits.
     await inTransaction(source.db, async () => {
       if (institution.served !== 'here')
-        await updateServed(source.db, institutionId, { served: 'here', otherCell: null });
+        await updateServed(source.db, institutionId, { served: 'here', otherCell: null, moves });
       await note(source, institutionId, move, 'institution.move_undone');
     });
     if (arrives) {
@@ -356,6 +355,12 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     await unpublish(source, channel);
     await buildFence(source.db, tables);
   });
+}
+
+/** The way back is a move as well: the target may have been open, and was restored to an earlier moment. Returns its number. */
+async function placeBack({ directory, institution, cells }: Move): Promise<number> {
+  const [from, to] = [cells.target.name, cells.source.name];
+  return directory?.place(institution, { from, to }) ?? institution.moves + 2;
 }
 
 /** Deletes the copy that the source has kept. The row of the institution stays, and refuses its requests. */

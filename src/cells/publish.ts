@@ -30,7 +30,7 @@ async function listNames(db: Directory): Promise<CellNames> {
   const institutions = all.filter(({ served }) => served === 'here' || served === 'leaving');
   const own = new Set(institutions.map(({ institutionId }) => institutionId));
   return {
-    institutions: institutions.map(({ institutionId, code }) => ({ institutionId, code })),
+    institutions: institutions.map(({ institutionId, code, moves }) => ({ institutionId, code, moves })),
     hosts: institutions.flatMap(({ institutionId, host }) =>
       host === null ? [] : [{ institutionId, host }],
     ),

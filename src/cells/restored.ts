@@ -1,33 +1,74 @@
 import type { CellDirectory, PlacedElsewhere } from '../cell-directory/index.ts';
-import { appendAudit, type CommandOrigin, wholeService } from '../events/index.ts';
-import { findCell, findInstitution, listAllInstitutions, updateServed } from '../institutions/index.ts';
-import type { Clock, Directory } from '../storage/index.ts';
+import { appendAudit, type CommandOrigin, ownOrigin, wholeService } from '../events/index.ts';
+import {
+  closeMovedInstitution,
+  findCell,
+  findInstitution,
+  listAllInstitutions,
+  updateServed,
+} from '../institutions/index.ts';
+import type { Clock, Database, Directory } from '../storage/index.ts';
 import { buildFence, closeFence } from './fence.ts';
 import { of, type Side } from './side.ts';
 import { listTables } from './tables.ts';
 
 /*
  * A cell that was restored to a moment before a move has the institution as its own again. Two cells that serve it would take the same
- * money twice, so this one neither starts nor goes on with it.
+ * money twice, so this one neither starts nor goes on with it. The number of moves tells it from a directory that was restored (ADR 75).
  */
 
-/** The institutions that this database has as its own, and that the directory places in another cell. */
+/** An institution that this database has as its own, and that the directory places in another cell. */
+export interface MovedSince extends PlacedElsewhere {
+  /** The directory knows a later move than this database. Otherwise one of the two is wrong, and nobody knows which. */
+  readonly isLater: boolean;
+}
+
 export async function findMovedSince(
   read: <T>(work: (db: Directory) => Promise<T>) => Promise<T>,
   directory: CellDirectory,
-): Promise<PlacedElsewhere[]> {
+): Promise<MovedSince[]> {
   const cell = await read(findCell);
   if (cell === undefined) return [];
   // One that is leaving has not been let go: the backup is from within its move.
   const own = async () =>
-    (await read(listAllInstitutions))
-      .filter(({ served }) => served === 'here' || served === 'leaving')
-      .map(({ institutionId }) => institutionId);
-  const elsewhere = await directory.listElsewhere(cell.name, await own());
+    new Map(
+      (await read(listAllInstitutions))
+        .filter(({ served }) => served === 'here' || served === 'leaving')
+        .map(({ institutionId, moves }) => [institutionId, moves]),
+    );
+  const elsewhere = await directory.listElsewhere(cell.name, [...(await own()).keys()]);
   // A move lets go before it changes the directory: one that ended between both questions is no contradiction.
-  const still = new Set(elsewhere.length > 0 ? await own() : []);
-  return elsewhere.filter(({ institutionId }) => still.has(institutionId));
+  const still = elsewhere.length > 0 ? await own() : new Map<never, never>();
+  return elsewhere.flatMap((placed) => {
+    const moves = still.get(placed.institutionId);
+    return moves === undefined ? [] : [{ ...placed, isLater: placed.moves > moves }];
+  });
 }
+
+/**
+ * Closes the institutions of which the directory knows a later move than this database, for a process that runs while its database is
+ * restored, or that started without the directory. Every process learns of it as of a move. Returns these, and those that one of the two
+ * has wrong.
+ */
+export async function closeMovedSince(
+  database: Database,
+  directory: CellDirectory,
+  clock: Clock,
+): Promise<MovedSince[]> {
+  const found = await findMovedSince((work) => database.directory(work), directory);
+  for (const { institutionId, code, cell, moves, isLater } of found) {
+    if (!isLater) continue;
+    await database.transaction(wholeService, async (tx) => {
+      // Another process may have been faster.
+      if (!(await closeMovedInstitution(tx, institutionId, { cell, moves }))) return;
+      await appendAudit(tx, { ...leftEntry(code, cell), origin: ownOrigin() }, clock());
+    });
+  }
+  return found;
+}
+
+const leftEntry = (code: string, cell: string) =>
+  ({ action: 'institution.left', outcome: 'succeeded', subject: code, after: { to: cell } }) as const;
 
 interface RestoredDeps {
   readonly own: Side;
@@ -46,14 +87,18 @@ export async function letGoOfMoved({
   const { db } = own;
   const moved = await findMovedSince((work) => work(db), directory);
   const tables = await listTables(db);
+  // A service that closed one by itself has built no fence, which needs the owner.
+  await buildFence(
+    db,
+    tables,
+    moved.map(({ institutionId }) => institutionId),
+  );
   for (const { institutionId, code, cell } of moved) {
-    await buildFence(db, tables, [institutionId]);
     await closeFence(db, institutionId, async () => {
       if ((await findInstitution(db, institutionId))?.served === 'here')
         await updateServed(db, institutionId, { served: 'leaving', otherCell: cell });
       await updateServed(db, institutionId, { served: 'left', otherCell: cell });
-      const entry = { action: 'institution.left', outcome: 'succeeded', subject: code } as const;
-      await appendAudit(of(own, wholeService), { ...entry, after: { to: cell }, origin }, clock());
+      await appendAudit(of(own, wholeService), { ...leftEntry(code, cell), origin }, clock());
     });
   }
   return moved;

@@ -24,6 +24,13 @@ export async function insertEpochsOfTimeline(db: Directory, at: Date): Promise<b
   return (await db.query<{ begun: boolean }>(beginEpochsOfTimeline, [at])).rows[0]?.begun === true;
 }
 
+const timeline = sql('events_timeline', 'select timeline from event_timeline');
+
+/** The cluster and its timeline, as of the first connection to it. */
+export async function selectTimeline(db: Directory): Promise<string | undefined> {
+  return (await db.query<{ timeline: string }>(timeline)).rows[0]?.timeline;
+}
+
 const beginEpochNow = sql('events_begin_epoch_now', 'select begin_event_epoch($1)');
 
 export async function insertEpoch(db: Queryable, at: Date): Promise<void> {

@@ -42,7 +42,7 @@ export { changeAuditRetention, leastRetention, pruneAudit, readAuditRetention } 
 export type { AuditRetention } from './chain/retention-queries.ts';
 export { sealAudit } from './chain/seal-audit.ts';
 export { type ChainVerdict, type OutsideAnchor, verifyChain } from './chain/verify-chain.ts';
-export { insertEpochOfMove } from './epoch-queries.ts';
+export { insertEpochOfMove, selectTimeline } from './epoch-queries.ts';
 export { beginEpoch, beginEpochAfterRestore, beginEpochsOfTimeline } from './epochs.ts';
 export type { CodeEventKind, NewEvent } from './event.ts';
 export { eventIdOf, placeOf } from './event-id.ts';

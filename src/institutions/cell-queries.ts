@@ -7,13 +7,40 @@ export interface Cell {
   readonly firstNumber: number;
   readonly lastNumber: number;
   readonly setAt: Date;
+  /** The cluster and timeline of this database when it last contradicted the directory in nothing; null: it was never compared. */
+  readonly comparedTimeline: string | null;
 }
 
-const cell = sql('institutions_cell', 'select name, first_number, last_number, set_at from cell');
+const cell = sql(
+  'institutions_cell',
+  'select name, first_number, last_number, set_at, compared_timeline from cell',
+);
 
 /** Undefined for a service of one cell. */
 export async function findCell(db: Directory): Promise<Cell | undefined> {
   return (await db.query<Cell>(cell)).rows[0];
+}
+
+const noteCompared = sql(
+  'institutions_note_compared',
+  'update cell set compared_timeline = $1 where compared_timeline is distinct from $1',
+);
+
+/** Notes that this database, on this timeline of its cluster, contradicts the directory in nothing. */
+export async function markCompared(db: Directory, timeline: string | undefined): Promise<void> {
+  await db.query(noteCompared, [timeline ?? null]);
+}
+
+const closeMoved = sql('institutions_close_moved', 'select close_moved($1, $2, $3) as closed');
+
+/** Lets go of an institution that has moved oftener than this database knows. False: the database knows it, or has let go. */
+export async function closeMovedInstitution(
+  db: Directory,
+  institutionId: InstitutionId,
+  { cell, moves }: { readonly cell: string; readonly moves: number },
+): Promise<boolean> {
+  const { rows } = await db.query<{ closed: boolean }>(closeMoved, [institutionId, cell, moves]);
+  return rows[0]?.closed === true;
 }
 
 /* The statements below need the owner's login. */
@@ -27,7 +54,7 @@ const store = {
 
 export async function storeCell(
   db: Directory,
-  { name, firstNumber, lastNumber, setAt }: Cell,
+  { name, firstNumber, lastNumber, setAt }: Omit<Cell, 'comparedTimeline'>,
 ): Promise<void> {
   await db.query(store, [name, firstNumber, lastNumber, setAt]);
 }
@@ -74,35 +101,39 @@ export async function updateArriving(
 const changeState = {
   name: 'institutions_change_served',
   text: `update institutions
-         set served = $2, other_cell = $3 where institution_id = $1`,
+         set served = $2, other_cell = $3, moves = coalesce($4, moves) where institution_id = $1`,
 };
 
 /** The next step of a move. */
 export async function updateServed(
   db: Directory,
   institutionId: InstitutionId,
-  { served, otherCell }: { readonly served: ServedState; readonly otherCell: string | null },
+  {
+    served,
+    otherCell,
+    moves,
+  }: { readonly served: ServedState; readonly otherCell: string | null; readonly moves?: number },
 ): Promise<void> {
-  await db.query(changeState, [institutionId, served, otherCell]);
+  await db.query(changeState, [institutionId, served, otherCell, moves]);
 }
 
 const ownColumns = sql(
   'institutions_own_columns',
   `select string_agg(quote_ident(attname), ', ' order by attnum) as columns from pg_attribute
          where attrelid = 'institutions'::regclass and attnum > 0 and not attisdropped
-           and attname not in ('institution_id', 'served', 'other_cell')`,
+           and attname not in ('institution_id', 'served', 'other_cell', 'moves')`,
 );
 
-/** Opens an institution that has arrived, with its settings as they were when it left the other cell. */
+/** Opens an institution that has arrived by this move, with its settings as they were when it left the other cell. */
 export async function openArrived(
   db: Directory,
   institutionId: InstitutionId,
-  copied: string,
+  { copied, moves }: { readonly copied: string; readonly moves: number },
 ): Promise<void> {
   const { rows } = await db.query<{ columns: string }>(ownColumns);
   const columns = rows[0]?.columns;
-  const text = `update institutions set served = 'here', other_cell = null,
+  const text = `update institutions set served = 'here', other_cell = null, moves = $3,
       (${columns}) = (select ${columns} from jsonb_populate_record(null::institutions, $2::jsonb))
     where institution_id = $1`;
-  await db.query({ name: 'institutions_open_arrived', text }, [institutionId, copied]);
+  await db.query({ name: 'institutions_open_arrived', text }, [institutionId, copied, moves]);
 }

@@ -26,9 +26,11 @@ export {
 } from './calendar.ts';
 export {
   type Cell,
+  closeMovedInstitution,
   copyInstitution,
   findCell,
   insertArriving,
+  markCompared,
   openArrived,
   storeCell,
   updateArriving,

@@ -68,6 +68,8 @@ export interface Institution extends InstitutionSettings {
   readonly served: ServedState;
   /** The cell that it comes from or went to; null if it is served here. */
   readonly otherCell: string | null;
+  /** How often it has changed its cell. Where the directory has a higher number, this database is older than the last move. */
+  readonly moves: number;
 }
 
 /**
@@ -90,7 +92,7 @@ interface Row extends Omit<Institution, 'policies'> {
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
   opening_deposits_per_day, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination,
-  transfer_step_up_passkey, clock_ahead_seconds, record, host, served, other_cell`;
+  transfer_step_up_passkey, clock_ahead_seconds, record, host, served, other_cell, moves`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);

@@ -38,7 +38,7 @@ const cell = (name: string, firstNumber: number, change: Partial<OwnCell> = {}):
 });
 const [lakeside, harbor, meadow] = [1, 1001, 2] as [InstitutionId, InstitutionId, InstitutionId];
 const namesOf = (institutionId: InstitutionId, code: string, clientIds: string[] = []): Publication => ({
-  institutions: [{ institutionId, code }],
+  institutions: [{ institutionId, code, moves: 0 }],
   hosts: [],
   keys: [],
   clients: clientIds.map((clientId) => ({ institutionId, clientId })),
@@ -64,7 +64,7 @@ test('a cell publishes its names once, and its repeated publications change noth
   ] as const) {
     const place = await west.find(clue);
     assert.deepEqual(place, {
-      ...{ institutionId: 1, code: 'lakeside', cell: 'east' },
+      ...{ institutionId: 1, code: 'lakeside', cell: 'east', moves: 0 },
       ...{ address: 'http://127.0.0.1:1001', state: 'serving' },
     });
   }
@@ -259,14 +259,17 @@ test('a claim outlives a publication without its client for ten minutes, and no 
 
 test('a remembered place is that of the last move, in every process', async () => {
   assert.equal((await west.find({ kind: 'client', clientId: 'core' }))?.cell, 'east');
-  await east.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'west' });
+  const place = (from: string, to: string, moves = 0) =>
+    east.place({ institutionId: lakeside, code: 'lakeside', moves }, { from, to });
+  assert.equal(await place('east', 'west'), 1);
   assert.equal((await west.find({ kind: 'client', clientId: 'core' }))?.cell, 'west');
-  await east.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'west' });
-  assert.match(
-    await refusal(west.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'east', to: 'north' })),
-    /says that the cell "west" serves "lakeside"/,
-  );
-  await west.place({ institutionId: lakeside, code: 'lakeside' }, { from: 'west', to: 'east' });
+  assert.equal(await place('east', 'west'), 1, 'a repeated move is the same one');
+  assert.match(await refusal(place('east', 'north')), /says that the cell "west" serves "lakeside"/);
+  assert.equal(await place('east', 'west', 4), 5, 'a directory that was restored goes on behind the cell');
+  await assert.rejects(rows(`update directory_institutions set moves = 4 where code = 'lakeside'`), {
+    code: 'SD162',
+  });
+  assert.equal(await place('west', 'east', 5), 6);
 });
 
 test('a cell with another PUBLIC_URL, SECRET_KEY, version, name or numbers is refused', async () => {
@@ -325,7 +328,8 @@ test('the audit has every change with its cell and login, and the service’s lo
     entries.map(({ actor, login, after }) => [actor, login, after.cell]),
     [
       ['east', 'sharedraft_app', 'west'],
-      ['west', 'sharedraft_app', 'east'],
+      ['east', 'sharedraft_app', 'west'],
+      ['east', 'sharedraft_app', 'east'],
     ],
   );
   const asService = (text: string) =>

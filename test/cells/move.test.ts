@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { publishAtStart } from '../../src/app/cells/publishing.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { compareOnce, publishAtStart } from '../../src/app/cells/publishing.ts';
+import type { CellDirectory } from '../../src/cell-directory/index.ts';
 import {
   confirmMove,
   type MoveDeps,
@@ -368,41 +370,118 @@ test('a move whose slot is gone, as after a fail-over of the source, is refused 
   assert.deepEqual(await west.rows('select subname from pg_subscription'), []);
 });
 
+/** The row of harbor at the first cell, as a backup has it. */
+const restoreTo = (row: string) =>
+  east.rows(`set session_replication_role = 'replica'; update institutions set ${row} where code = 'harbor'`);
+const stateAtEast = () =>
+  east.rows(`select served, other_cell as other from institutions where code = 'harbor'`);
+const lastLeft = () =>
+  east.rows(
+    `select after_change as after from audit_entries where action = 'institution.left' and subject = 'harbor'
+     order by audit_key desc limit 1`,
+  );
+
 test('a source that was restored to a moment before a move does not start, and closes what has moved', async () => {
   await between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west'));
   const start = () => publishAtStart(east.service.context, () => {});
   await start();
-  await east.rows(`set session_replication_role = 'replica';
-    update institutions set served = 'here', other_cell = null where code = 'harbor'`);
+  // The directory knows no later move, so no process closes anything meanwhile.
+  await restoreTo(`served = 'here', other_cell = null, moves = moves + 1`);
   const refused = {
     name: 'ServiceStartError',
     message:
       /^This cell has "harbor" as its own, and the directory says that the cell "west" serves it\. If .+ "sharedraft restored"; if .+ "sharedraft cell publish --take harbor"\.$/,
   };
   await assert.rejects(start(), refused);
-  await east.rows(`update institutions set served = 'leaving', other_cell = 'west' where code = 'harbor'`);
+  await compareOnce(east.service.context, east.service.context.directory as CellDirectory, () => {});
+  assert.deepEqual(await stateAtEast(), [{ served: 'here', other: null }], 'one of the two is wrong');
+  await restoreTo(`served = 'leaving', other_cell = 'west'`);
   await assert.rejects(start(), refused);
+  await east.rows('drop trigger fence_written on accounts');
   const restored = command(east, west, ['restored']);
   const said = await text(restored.stdout);
   assert.match(said, /^harbor: the cell "west" serves it since, and this cell no longer does\.$/m);
   assert.doesNotMatch(said, /^harbor: readers/m);
   await start();
-  assert.deepEqual(
-    await east.rows(`select served, other_cell as other from institutions where code = 'harbor'`),
-    [{ served: 'left', other: 'west' }],
-  );
-  assert.deepEqual(
-    await east.rows(
-      `select after_change as after from audit_entries where action = 'institution.left' and subject = 'harbor'
-       order by audit_key desc limit 1`,
-    ),
-    [{ after: { to: 'west' } }],
-  );
+  assert.deepEqual(await stateAtEast(), [{ served: 'left', other: 'west' }]);
+  assert.deepEqual(await lastLeft(), [{ after: { to: 'west' } }]);
   await assert.rejects(east.rows(`update accounts set description = 'Late' where institution_id = 2`), {
     code: 'SD151',
   });
   await between(east, west, (deps) => confirmMove(deps, 'harbor', 'west'));
   await between(west, east, (deps) => moveInstitution(deps, 'harbor', 'east'));
+  await between(west, east, (deps) => confirmMove(deps, 'harbor', 'east'));
+});
+
+test('a running service closes an institution that moved after the moment to which its database was restored', async () => {
+  const member = new RetryingClient([east]);
+  const grant = { grant_type: 'password', username: 'demo.member', password: 'harbor-member-password' };
+  await member.logIn({ ...grant, ...harborApp });
+  const { token } = member;
+  const [{ moves }] = (await east.rows(`select moves from institutions where code = 'harbor'`)) as [
+    { moves: number },
+  ];
+  await between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west'));
+  const [{ entries }] = (await east.rows(
+    `select count(*)::integer as entries from audit_entries where action = 'institution.left'`,
+  )) as [{ entries: number }];
+  const said =
+    /^This cell has "harbor" as its own, and the directory knows that it has moved to the cell "west" since/;
+  await eventually('a start is refused', async () => {
+    // A process of the cell may close it first.
+    await restoreTo(`served = 'here', other_cell = null, moves = ${moves}`);
+    const error: unknown = await publishAtStart(east.service.context, () => {}).catch((cause) => cause);
+    return error instanceof Error && said.test(error.message);
+  });
+  const events: unknown[] = [];
+  await eventually('it is closed', async () => {
+    await compareOnce(
+      east.service.context,
+      east.service.context.directory as CellDirectory,
+      (event, details) => events.push({ event, ...details }),
+    );
+    return isDeepStrictEqual(await stateAtEast(), [{ served: 'left', other: 'west' }]);
+  });
+  assert.deepEqual(await lastLeft(), [{ after: { to: 'west' } }]);
+  const [since] = await east.rows<{ entries: number }>(
+    `select count(*)::integer as entries from audit_entries where action = 'institution.left'`,
+  );
+  assert.ok((since?.entries ?? 0) > entries);
+  await eventually('requests are refused', async () => (await statusOf(east, token)).status === 421);
+  await eventually('the other cell serves it', async () => (await statusOf(west, token)).status === 200);
+  await assert.rejects(
+    east.rows(
+      `set session_replication_role = 'origin'; update institutions set served = 'here', other_cell = null, moves = 0 where code = 'harbor'`,
+    ),
+    { code: 'SD152' },
+    'the number of moves never shrinks',
+  );
+  await between(east, west, (deps) => confirmMove(deps, 'harbor', 'west'));
+  await between(west, east, (deps) => moveInstitution(deps, 'harbor', 'east'));
+  await between(west, east, (deps) => confirmMove(deps, 'harbor', 'east'));
+});
+
+test('a cell whose database was restored or promoted does not start while the directory is away', async () => {
+  const start = () => publishAtStart(east.service.context, () => {});
+  const logged: string[] = [];
+  await east.directory.leave();
+  try {
+    await publishAtStart(east.service.context, (event) => logged.push(event));
+    assert.deepEqual(logged, ['directory_not_published'], 'the database of the last comparison');
+    const [known] = await east.rows<{ timeline: string }>('select compared_timeline as timeline from cell');
+    for (const other of [`'another/000000001'`, 'null']) {
+      await east.rows(`update cell set compared_timeline = ${other}`);
+      await assert.rejects(start(), {
+        name: 'ServiceStartError',
+        message: /^The directory of the cells cannot be reached, and this database was restored/,
+      });
+    }
+    await east.directory.comeBack();
+    await start();
+    assert.deepEqual(await east.rows('select compared_timeline as timeline from cell'), [known]);
+  } finally {
+    await east.directory.comeBack();
+  }
 });
 
 test('the database refuses a number of another cell, and a step of a move out of its order', async () => {

@@ -17,6 +17,9 @@ begin
     raise exception 'institutions: % cannot be % after it was %', new.institution_id, new.served, old.served
       using errcode = 'SD152';
   end if;
+  if tg_op = 'UPDATE' and new.moves < old.moves then
+    raise exception 'institutions: % has moved % times', new.institution_id, old.moves using errcode = 'SD152';
+  end if;
   return new;
 end
 $$;

@@ -68,8 +68,8 @@ export function claimsIn(directory: CellDirectory, database: Database): NameClai
       Promise.all([findCell(db), findInstitution(db, institutionId)]),
     );
     if (cell === undefined || institution === undefined) return;
-    const { code } = institution;
-    const own = { institutions: [{ institutionId, code }], hosts: [], clients: [], providers: [] };
+    const { code, moves } = institution;
+    const own = { institutions: [{ institutionId, code, moves }], hosts: [], clients: [], providers: [] };
     await reached(directory.claim(cell.name, { ...own, ...names }));
   };
   return {

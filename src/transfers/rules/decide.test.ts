@@ -143,6 +143,7 @@ async function decided(world: World): Promise<{
         clockAheadSeconds: 0n,
         served: 'here',
         otherCell: null,
+        moves: 0,
         policies: {
           contactChangeMaxAgeSeconds: 0,
           registrationBirthDate: false,
