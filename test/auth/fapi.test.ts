@@ -119,13 +119,15 @@ async function pushed(more: Record<string, string | undefined> = {}, secret = pk
   return { uri: reply.body.request_uri as string, secret };
 }
 
-/** The member signs in and allows; the response of the pages. */
+/** The member signs in and allows; the response of the pages. `beside` stands in the address beside the pushed request. */
 async function allow(
   uri: string,
-  clientId = 'fapi-app',
-  browser = new TestBrowser(service.address),
+  {
+    browser = new TestBrowser(service.address),
+    beside = {},
+  }: { readonly browser?: TestBrowser; readonly beside?: Record<string, string> } = {},
 ): Promise<URL> {
-  let page = await browser.get(authorizeUrl({ client_id: clientId, request_uri: uri }));
+  let page = await browser.get(authorizeUrl({ client_id: 'fapi-app', request_uri: uri, ...beside }));
   if (page.status === 200 && !page.title.startsWith('Allow')) {
     page = await browser.post('/auth/v2/sign-in', { request: page.request, ...member });
   }
@@ -231,7 +233,7 @@ describe('authorization requests', () => {
     const { uri } = await pushed();
     const browser = new TestBrowser(service.address);
     await browser.get(authorizeUrl({ client_id: 'fapi-app', request_uri: uri }));
-    assert.ok((await allow(uri, 'fapi-app', browser)).searchParams.has('code'));
+    assert.ok((await allow(uri, { browser })).searchParams.has('code'));
     const again = await browser.get(authorizeUrl({ client_id: 'fapi-app', request_uri: uri }));
     assert.equal(again.status, 400);
   });
@@ -392,6 +394,55 @@ describe('authorization requests', () => {
     assert.ok(response.searchParams.has('code'));
   });
 
+  test('returns the state of the pushed request, and not the one beside it or none (RFC 9126 4, RFC 9101 6.3)', async () => {
+    for (const [inside, expected] of [
+      [{ state: 'inside' }, 'inside'],
+      [{}, null],
+    ] as const) {
+      const response = await allow((await pushed(inside)).uri, { beside: { state: 'outside' } });
+      assert.ok(response.searchParams.has('code'), response.href);
+      assert.equal(response.searchParams.get('state'), expected);
+    }
+  });
+
+  test('puts the nonce of the pushed request into the ID token, and not the one beside it or none (RFC 9126 4, RFC 9101 6.3)', async () => {
+    for (const [inside, expected] of [
+      [{ nonce: 'inside' }, 'inside'],
+      [{}, undefined],
+    ] as const) {
+      const { uri, secret } = await pushed(inside);
+      const response = await allow(uri, { beside: { nonce: 'outside' } });
+      const form = { code: response.searchParams.get('code'), code_verifier: secret.verifier };
+      const tokens = await exchange(form);
+      assert.equal(claimsOf(tokens.body.id_token).nonce, expected, tokens.text);
+    }
+  });
+
+  test('ignores scope, address and challenge beside a pushed request (RFC 9126 4, RFC 9101 6.3)', async () => {
+    const { uri, secret } = await pushed({ scope: 'openid' });
+    const beside = {
+      ...{ scope: 'openid account:read', redirect_uri: 'https://evil.example/' },
+      ...{ code_challenge: pkce().challenge, code_challenge_method: 'S256' },
+    };
+    const response = await allow(uri, { beside });
+    assert.equal(response.origin + response.pathname, redirectUri);
+    const form = { code: response.searchParams.get('code'), code_verifier: secret.verifier };
+    assert.equal((await exchange(form)).body.scope, 'openid');
+  });
+
+  test('returns a nonce and a state of the longest size whole, and refuses longer ones (OpenID Connect Core 1.0 3.1.2.1)', async () => {
+    const [nonce, state] = ['n'.repeat(512), 's'.repeat(2_048)];
+    const { uri, secret } = await pushed({ nonce, state });
+    const response = await allow(uri);
+    assert.equal(response.searchParams.get('state'), state);
+    const form = { code: response.searchParams.get('code'), code_verifier: secret.verifier };
+    assert.equal(claimsOf((await exchange(form)).body.id_token).nonce, nonce);
+    for (const longer of [{ nonce: `${nonce}n` }, { state: `${state}s` }] as Record<string, string>[]) {
+      const reply = await push({ ...requestOf(pkce()), ...authenticated(), ...longer });
+      assert.deepEqual([reply.status, reply.body.error], [400, 'invalid_request']);
+    }
+  });
+
   test('refuses to take a pushed request by another method than POST (RFC 9126 2.3)', async () => {
     assert.equal((await client.get(parPath)).status, 405);
   });
@@ -511,6 +562,17 @@ describe('token requests', () => {
     assert.equal((await exchange(form)).body.error, 'invalid_grant');
     const token = tokens.body.access_token;
     assert.equal((await read(token, proof(account, { method: 'GET', token }))).status, 401);
+  });
+
+  test('takes the client from its assertion if client_id is left out, and refuses another client_id (RFC 7521 4.2)', async () => {
+    const { client_id: _, ...assertion } = authenticated();
+    const send = (form: object) =>
+      client.post(paths.token, {
+        form: { grant_type: 'client_credentials', scope: 'account:read', ...assertion, ...form },
+        headers: proof(paths.token),
+      });
+    assert.equal((await send({ client_id: 'fapi-other' })).body.error, 'invalid_client');
+    assert.equal((await send({})).status, 200);
   });
 
   test('takes proofs of clocks that are ten seconds early or late, and ignores their exp and nbf', async () => {

@@ -290,6 +290,12 @@ describe('token requests', () => {
     });
   }
 
+  test('refuses a certificate without client_id (RFC 8705 2)', async () => {
+    const form = { grant_type: 'client_credentials', scope: 'account:read' };
+    const reply = await client.post(paths.token, { form, headers: by(own) });
+    assert.deepEqual([reply.status, reply.body.error], [401, 'invalid_client']);
+  });
+
   test('refuses the certificate of a client without a registered one', async () => {
     assert.equal((await ask(by(own), 'jwt-app')).body.error, 'invalid_client');
     assert.equal((await ask(by(own), 'demo-app')).body.error, 'invalid_client');

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { TestCertificate } from '../support/certificates.ts';
 import { commandsOn } from '../support/commands.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
 import { eventually } from '../support/processes.ts';
@@ -51,6 +55,39 @@ test('lists clients and keys as documents without a secret', async () => {
   const keys = await documents('keys', 'list');
   assert.deepEqual(membersOf(keys), ['kid', 'state', 'createdAt', 'signsFrom', 'hasPrivatePart']);
   assert.match((await run('keys', 'list')).stdout, /^key +state +signs from +private part\n/);
+});
+
+test('registers a client by its certificate, lists it, and replaces it', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-certificates-'));
+  const validity = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 3_600_000) };
+  const [from, until] = [validity.from.toISOString(), validity.until.toISOString()];
+  const [first, second] = [new TestCertificate({ from, until }), new TestCertificate({ from, until })];
+  const [one, other] = [path.join(folder, 'first.pem'), path.join(folder, 'second.pem')];
+  const of = async (clientId: string) =>
+    (await documents('client', 'list', ...lakeside)).find((client) => client.clientId === clientId);
+  try {
+    await writeFile(one, first.pem);
+    await writeFile(other, second.pem);
+    const create = ['client', 'create', 'by-certificate', ...lakeside, '--scopes', 'account:read'];
+    const made = await run(...create, '--profile', 'fapi2', '--tokens', 'certificate', '--certificate', one);
+    assert.equal(made.code, 0, made.stderr);
+    assert.equal(made.stdout, `client_id:     by-certificate\nx5t#S256:      ${first.thumbprint}\n`);
+    assert.equal((await run('client', 'add-certificate', 'by-certificate', other, ...lakeside)).code, 0);
+    const ended = ['client', 'remove-certificate', 'by-certificate', first.thumbprint, ...lakeside, '--yes'];
+    assert.deepEqual([(await run(...ended)).code, (await run(...ended)).code], [0, 1]);
+    const client = await of('by-certificate');
+    assert.deepEqual(client?.certificateThumbprints, [second.thumbprint]);
+    assert.deepEqual([client?.requiresDpop, client?.bindsToCertificate], [false, true]);
+    assert.match(
+      (await run('client', 'list', ...lakeside)).stdout,
+      /bound to its certificate \(mutual TLS\)/,
+    );
+    await writeFile(other, 'no certificate');
+    const refused = await run('client', 'add-certificate', 'by-certificate', other, ...lakeside);
+    assert.match(refused.stderr, /must hold one certificate in PEM/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('lists providers and webhooks as no document if there are none, and as a sentence for people', async () => {
