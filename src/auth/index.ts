@@ -102,7 +102,7 @@ export {
 } from './one-time-codes/code-handover.ts';
 export { confirmEmail, emailCode, issueEmailCode, reissueEmailCode } from './one-time-codes/email-codes.ts';
 export { eraseCodes } from './one-time-codes/erase-codes.ts';
-export { findCode, issueCode, maxTries } from './one-time-codes/one-time-codes.ts';
+export { findCode, issueCode, maxTries, selectorOf } from './one-time-codes/one-time-codes.ts';
 export type { ListedPasskey } from './passkeys/passkey-queries.ts';
 export { countPasskeys, erasePasskeys, spendChallenge } from './passkeys/passkey-queries.ts';
 export { creationOptions, relyingPartyOf, requestOptions } from './passkeys/relying-party.ts';

@@ -15,8 +15,9 @@ import { ownOrigin } from '../../src/events/index.ts';
 import { findInstitutionByCode } from '../../src/institutions/index.ts';
 import { FairQueue } from '../../src/shared/fair-queue.ts';
 import { Problem } from '../../src/shared/problem.ts';
-import type { Connection, Database, InstitutionId, Statement, Transaction } from '../../src/storage/index.ts';
+import type { InstitutionId } from '../../src/storage/index.ts';
 import { memberOf, paths } from '../support/demo.ts';
+import { recording } from '../support/recording.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -425,31 +426,6 @@ describe('indistinguishable login failures', () => {
     }
   });
 });
-
-function recording(database: Database, work: string[]): Database {
-  const noted = <Q extends Connection | Transaction>(db: Q): Q =>
-    new Proxy(db, {
-      get: (target, key) =>
-        key === 'query'
-          ? (statement: Statement, values: readonly unknown[]) => {
-              work.push(statement.name);
-              return target.query(statement, values);
-            }
-          : Reflect.get(target, key),
-    });
-  return new Proxy(database, {
-    get: (target, key) => {
-      if (key === 'directory')
-        return (run: (db: Connection) => unknown) =>
-          target.directory((db) => run(noted(db as Connection)) as never);
-      if (key === 'read' || key === 'write' || key === 'transaction') {
-        return (institutionId: InstitutionId, run: (db: Transaction) => unknown) =>
-          target[key](institutionId, (db: unknown) => run(noted(db as Transaction)) as never);
-      }
-      return Reflect.get(target, key);
-    },
-  });
-}
 
 async function logEnd(): Promise<bigint> {
   const [row] = await service.db.superuser<{ end: bigint }>(

@@ -33,6 +33,11 @@ export function assertedClientId(assertion: string): string {
   return sub;
 }
 
+/** The refusal of an assertion whose signature nobody has verified: the same for a known client and an unknown one. */
+export function refusalOfAssertion(assertion: string): OAuthError {
+  return faultOfHeader(decode(assertion).header) ?? unverified();
+}
+
 /**
  * RFC 7523 section 3, with stricter rules against known attacks (draft-ietf-oauth-rfc7523bis): the audience is our issuer as a single
  * string; a client may be set to use the token endpoint too. The algorithm is that of the registered key. `jti` is required, and `exp` is at
@@ -51,7 +56,8 @@ export async function verifyClientAssertion(
   },
 ): Promise<{ readonly id: string; readonly expiresAt: Date }> {
   const { header } = decode(assertion);
-  if (!types.includes(header.typ)) throw wrongAssertion('typ is of something else');
+  const fault = faultOfHeader(header);
+  if (fault !== undefined) throw fault;
   const { payload } = await verifyWithOneOf(keysFor(header, keys), assertion, now);
   if (payload.iss !== clientId || payload.sub !== clientId) {
     throw wrongAssertion('iss and sub must both be the client id');
@@ -99,7 +105,16 @@ async function verifyWithOneOf(
       throw error;
     }
   }
-  throw new OAuthError('invalid_client', 'The client or its assertion is wrong.');
+  throw unverified();
+}
+
+function faultOfHeader({ typ, crit }: ProtectedHeaderParameters): OAuthError | undefined {
+  if (!types.includes(typ)) return wrongAssertion('typ is of something else');
+  return crit === undefined ? undefined : wrongAssertion('crit is not supported');
+}
+
+function unverified(): OAuthError {
+  return new OAuthError('invalid_client', 'The client or its assertion is wrong.');
 }
 
 function decode(assertion: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {

@@ -10,7 +10,12 @@ import { OAuthError } from '../tokens/oauth-error.ts';
 import type { TokenRequest } from '../tokens/token-request.ts';
 import { auditedNameHash } from './audited-name.ts';
 import { type ClientRow, selectClient } from './authentication-queries.ts';
-import { assertedClientId, clientAssertionType, verifyClientAssertion } from './client-assertion.ts';
+import {
+  assertedClientId,
+  clientAssertionType,
+  refusalOfAssertion,
+  verifyClientAssertion,
+} from './client-assertion.ts';
 import { recordClientAssertion } from './replay-cache.ts';
 
 export interface AuthenticatedClient extends ClientRow {
@@ -46,7 +51,8 @@ export async function authenticateClient(
   const backoffKey = networkOf(origin.address ?? '');
   const presented =
     'certificate' in credentials ? presentedCertificate(credentials.certificate, now) : undefined;
-  const refuse: Refuse = async (reason, error = presented?.refusal ?? wrongClient()) => {
+  const unverified = 'assertion' in credentials ? refusalOfAssertion(credentials.assertion) : wrongClient();
+  const refuse: Refuse = async (reason, error = presented?.refusal ?? unverified) => {
     const entry = { action: 'token_request', outcome: 'refused', reason, origin } as const;
     // An unknown client id is hashed, since a caller may have put a secret in its place.
     if (institutionId !== undefined) deps.audit.note(institutionId, { ...entry, clientId });

@@ -14,7 +14,7 @@ import {
   upsertActivation,
 } from './activation-queries.ts';
 import type { CodeKind } from './code-handover.ts';
-import { findCode, issueCode, maxTries } from './one-time-codes.ts';
+import { findCode, issueCode, maxTries, selectorOf } from './one-time-codes.ts';
 
 const usuallyValidMillis = 72 * 60 * 60 * 1000;
 /** The vault's purpose for the code's hash and for the sealed code. */
@@ -82,13 +82,15 @@ export async function activateMember(
   { institutionId, clientId }: ClientActor,
   { activationCode, username, password, origin }: ActivationRequest,
 ): Promise<{ readonly userId: string }> {
-  const found = await findActivation(deps, institutionId, activationCode);
-  if (found === undefined) throw invalidCode();
-  const { row: activation, selector } = found;
-  if (!found.matches) {
-    await deps.database.write(institutionId, (db) => countFailedActivation(db, selector, maxTries));
+  const found = await findWithoutMembership(deps, institutionId, activationCode);
+  if (found?.matches !== true) {
+    // Also for a code that nobody has, so that it takes as long.
+    const wrong = selectorOf(activationCode);
+    await deps.database.write(institutionId, (db) => countFailedActivation(db, wrong, maxTries));
     throw invalidCode();
   }
+  const { row: activation, selector } = found;
+  if (activation.memberNumbers.length === 0) throw invalidCode();
 
   const rules = await deps.database.read(institutionId, (db) => selectPasswordRules(db, activation.userKey));
   checkNewUsername(username, activation.memberNumbers);
@@ -116,8 +118,12 @@ export async function activateMember(
   return { userId: activation.userId };
 }
 
+function findWithoutMembership(deps: AuthDeps, institutionId: InstitutionId, text: string) {
+  return findCode(deps, institutionId, { text, purpose, select: selectActivation });
+}
+
 async function findActivation(deps: AuthDeps, institutionId: InstitutionId, text: string) {
-  const found = await findCode(deps, institutionId, { text, purpose, select: selectActivation });
+  const found = await findWithoutMembership(deps, institutionId, text);
   return found !== undefined && found.row.memberNumbers.length > 0 ? found : undefined;
 }
 

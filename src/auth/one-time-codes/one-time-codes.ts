@@ -28,6 +28,11 @@ function readCode(code: string): OneTimeCode {
   return { selector: plain.slice(0, selectorLength), secret: plain.slice(selectorLength) };
 }
 
+/** The part of a typed text that names a code, whether anybody has it or not. */
+export function selectorOf(text: string): string {
+  return readCode(text).selector;
+}
+
 interface NewSecret {
   readonly selector: string;
   readonly secretHash: Buffer;

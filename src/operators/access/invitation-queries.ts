@@ -36,10 +36,15 @@ export async function selectInvitation(db: Queryable, selector: string): Promise
   return (await db.query<InvitationRow>(bySelector, [db.institutionId, selector])).rows[0];
 }
 
+// If no try is counted, a message in the database's log makes the commit as durable, and so as slow, as a counted one.
 const countTry = sql(
   'access_count_invitation_try',
-  `update operator_invitations set failed_tries = failed_tries + 1
-   where institution_id = $1 and selector = $2 and failed_tries < $3`,
+  `with counted as (
+     update operator_invitations set failed_tries = failed_tries + 1
+     where institution_id = $1 and selector = $2 and failed_tries < $3
+     returning true)
+   select case when not exists (select from counted)
+               then pg_logical_emit_message(true, 'sharedraft.code', 'refused') end as message`,
 );
 
 export async function countFailedInvitation(

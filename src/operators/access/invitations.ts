@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findCode, issueCode, maxTries } from '../../auth/index.ts';
+import { findCode, issueCode, maxTries, selectorOf } from '../../auth/index.ts';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import { findInstitutionByCode } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
@@ -149,8 +149,9 @@ export async function openInvitation(
   const { institutionId, name: institutionName } = institution;
   const found = await findCode(deps.auth, institutionId, { text: code, purpose, select: selectInvitation });
   if (found?.matches !== true) {
-    if (found !== undefined)
-      await deps.database.write(institutionId, (db) => countFailedInvitation(db, found.selector, maxTries));
+    // Also for a code that nobody has, so that it takes as long.
+    const selector = selectorOf(code);
+    await deps.database.write(institutionId, (db) => countFailedInvitation(db, selector, maxTries));
     const subject = found?.row.operatorId;
     const entry = {
       action: 'operator.refused',
