@@ -78,6 +78,7 @@ export {
   judgeReplication,
   judgeWork,
 } from './doctor/judge.ts';
+export { judgeMoves, selectMoveTraces } from './doctor/moves.ts';
 export { auditDocument } from './documents/audit-document.ts';
 export { breakDocument } from './documents/break-document.ts';
 export { institutionDocument, settingsDocument } from './documents/institution-document.ts';

@@ -15,6 +15,7 @@ import {
   judgeDisk,
   judgeInstitution,
   judgeKey,
+  judgeMoves,
   judgeOtherKey,
   judgeReplication,
   judgeWork,
@@ -23,6 +24,7 @@ import {
   selectDatabaseFacts,
   selectInstitutionFacts,
   selectKeyFacts,
+  selectMoveTraces,
   selectReplicationFacts,
   warning,
 } from '../../operators/index.ts';
@@ -202,6 +204,7 @@ async function* examineReachable(
     if (config.standbyDatabaseUrl !== undefined) yield* examineStandbys(config, database);
     yield* examineKeys({ config, secrets, clock }, database);
     yield* judgeWork(await database.directory((db) => selectOperationalFigures(db, clock())));
+    yield* judgeMoves(await database.directory(selectMoveTraces));
     yield* examineDirectory({ config, secrets, clock }, database);
     yield* examineInstitutions(database, clock);
   } finally {
