@@ -7,8 +7,9 @@ import {
   findInstitutionByCode,
   type Institution,
 } from '../institutions/index.ts';
+import { sqlState, sqlStateOf } from '../storage/index.ts';
 import type { Channel } from './replication.ts';
-import { run, type Side } from './side.ts';
+import { directoryCalled, nameAway, run, type Side, SideAwayError } from './side.ts';
 
 /** A move that was refused before it changed anything. The message is for the operator. */
 export class MoveRefusedError extends Error {
@@ -86,6 +87,7 @@ export async function requireFit(
   { institution, cells, secrets, channel }: MoveToCheck,
 ): Promise<void> {
   const { institutionId, code } = institution;
+  await requireServers(source, target);
   const versions = await Promise.all([source, target].map(versionOf));
   if (versions[0] !== versions[1])
     refuse(
@@ -111,6 +113,26 @@ export async function requireFit(
   )
     refuse(`The cell "${cells.target.name}" has an institution with the number ${institutionId}.`);
   await requireFreeNames(source, target, institution);
+}
+
+/** PostgreSQL 15 is the first with filters of rows. */
+const leastServer = 15;
+
+/** Throws MoveRefusedError for a server that is too old. This command has migrated the source only, which asks the same. */
+async function requireServers(source: Side, target: Side): Promise<void> {
+  for (const [cell, { db }] of [
+    ['this cell', source],
+    ['the other cell', target],
+  ] as const) {
+    const [server] = await run<{ major: number; version: string }>(
+      db,
+      `select current_setting('server_version_num')::integer / 10000 as major, current_setting('server_version') as version`,
+    );
+    if (server === undefined || server.major < leastServer)
+      refuse(
+        `The server of ${cell} is PostgreSQL ${server?.version}, and a move needs ${leastServer} or newer.`,
+      );
+  }
 }
 
 /** A slot, a sender and a worker follow the source, and others of each copy the tables. A copy that finds none free would wait for ever. */
@@ -204,15 +226,29 @@ export async function requireListed({
   readonly cells: Cells;
 }): Promise<void> {
   if (directory === undefined) return;
-  const listed = (await directory.listCells()).find(({ name }) => name === target.name);
+  const [cells, place] = await Promise.all([
+    directory.listCells(),
+    directory.find({ kind: 'institution', institutionId }),
+  ]).catch(refuseDirectory);
+  const listed = cells.find(({ name }) => name === target.name);
   if (listed === undefined)
     refuse(`The directory does not have the cell "${target.name}". Run "sharedraft cell set" there.`);
   if (listed.state === 'out') refuse(`The cell "${target.name}" is out, as the directory says.`);
-  const place = await directory.find({ kind: 'institution', institutionId });
   if (place !== undefined && place.cell !== source.name)
     refuse(
       `The directory says that the cell "${place.cell}" serves "${code}". Run "sharedraft cell publish --take ${code}" here if that is wrong.`,
     );
+}
+
+function refuseDirectory(error: unknown): never {
+  const named = nameAway(error, directoryCalled);
+  if (named instanceof SideAwayError)
+    refuse(`${named.message} Nothing has changed: repeat the command when it is back.`);
+  const state = sqlStateOf(error);
+  if (state !== sqlState.undefinedColumn && state !== sqlState.undefinedTable) throw error;
+  refuse(
+    'The directory of the cells has an older schema than this program. Run "sharedraft migrate" with MIGRATION_DIRECTORY_DATABASE_URL first.',
+  );
 }
 
 export function refuse(sentence: string): never {

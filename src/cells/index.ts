@@ -16,4 +16,4 @@ export {
 export { describeSettings, readPublication } from './publish.ts';
 export { closeMovedSince, findMovedSince, letGoOfMoved } from './restored.ts';
 export { setCell, type WantedCell } from './set-cell.ts';
-export { openSide, type Side } from './side.ts';
+export { nameAway, openSide, type Side, SideAwayError } from './side.ts';

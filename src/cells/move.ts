@@ -11,9 +11,9 @@ import {
   updateArriving,
   updateServed,
 } from '../institutions/index.ts';
-import { type Finding, reconcile } from '../reconciliation/index.ts';
+import { type Finding, insertRun, reconcile, selectLastRun } from '../reconciliation/index.ts';
 import { Problem } from '../shared/problem.ts';
-import type { Clock } from '../storage/index.ts';
+import type { Clock, InstitutionId } from '../storage/index.ts';
 import {
   type Cells,
   findCells,
@@ -37,7 +37,7 @@ import {
   waitForApplied,
   waitForCopies,
 } from './replication.ts';
-import { inTransaction, of, run, type Side } from './side.ts';
+import { directoryCalled, inTransaction, nameAway, of, run, type Side } from './side.ts';
 import { listTables, type MovedTable, thatMove } from './tables.ts';
 
 /*
@@ -171,15 +171,26 @@ async function prepare(move: Move): Promise<void> {
     );
 }
 
-/** The books of the institution on one side. */
-async function findingsOf({ database }: Side, { institution, clock }: Move): Promise<readonly Finding[]> {
+/** The books of the institution on one side. The run stays on record there, and moves along. */
+async function findingsOf(side: Side, { institution, clock }: Move): Promise<readonly Finding[]> {
   const { institutionId, clockAheadSeconds } = institution;
   const findings: Finding[] = [];
-  await reconcile(database, institutionId, {
-    at: new Date(clock().getTime() + Number(clockAheadSeconds) * 1000),
+  const startedAt = clock();
+  const checkpoint = await reconcile(side.database, institutionId, {
+    at: new Date(startedAt.getTime() + Number(clockAheadSeconds) * 1000),
     onFinding: (finding) => findings.push(finding),
   });
+  const run = { startedAt, finishedAt: clock(), findings: findings.length, isFull: true, checkpoint };
+  await inInstitution(side, institutionId, () => insertRun(of(side, institutionId), run));
   return findings;
+}
+
+/** Triggers and policies read the institution of the transaction. */
+function inInstitution<T>({ db }: Side, institutionId: InstitutionId, work: () => Promise<T>): Promise<T> {
+  return inTransaction(db, async () => {
+    await run(db, `select set_config('sharedraft.institution', $1, true)`, [String(institutionId)]);
+    return work();
+  });
 }
 
 async function requireInOrder(move: Move): Promise<void> {
@@ -192,10 +203,30 @@ async function requireInOrder(move: Move): Promise<void> {
   );
 }
 
-/** Behind the move: the institution is open, so that no pause depends on its size. */
+/** Behind the move: the institution is open, so that no pause depends on its size. Both cells note both runs. */
 async function reconcileThere(move: Move): Promise<readonly Finding[]> {
+  const { source, target, cells, institution } = move;
+  const { institutionId, code } = institution;
   await move.onStep?.('reconcile_there');
-  return findingsOf(move.target, move);
+  const findings = await findingsOf(target, move);
+  const [here, there] = await Promise.all([source, target].map((side) => lastRun(side, institutionId)));
+  const runs = {
+    before: { cell: cells.source.name, reconcile: here },
+    after: { cell: cells.target.name, reconcile: there },
+  };
+  const facts = { action: 'institution.move_reconciled', outcome: 'succeeded', subject: code } as const;
+  const entry = { ...facts, ...runs, origin: move.origin };
+  for (const [side, place] of [
+    [target, institutionId],
+    [source, wholeService],
+  ] as const)
+    await inInstitution(side, place, () => appendAudit(of(side, place), entry, move.clock()));
+  return findings;
+}
+
+/** Null: no complete run is on record, as in a cell that has deleted its copy. */
+async function lastRun(side: Side, institutionId: InstitutionId) {
+  return (await selectLastRun(of(side, institutionId))) ?? null;
 }
 
 /** From the last change at the source to the proof that the target has the same rows. Returns their number. */
@@ -360,7 +391,10 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
 /** The way back is a move as well: the target may have been open, and was restored to an earlier moment. Returns its number. */
 async function placeBack({ directory, institution, cells }: Move): Promise<number> {
   const [from, to] = [cells.target.name, cells.source.name];
-  return directory?.place(institution, { from, to }) ?? institution.moves + 2;
+  if (directory === undefined) return institution.moves + 2;
+  return directory.place(institution, { from, to }).catch((error) => {
+    throw nameAway(error, directoryCalled);
+  });
 }
 
 /** Deletes the copy that the source has kept. The row of the institution stays, and refuses its requests. */
@@ -408,11 +442,8 @@ async function note(
     | 'institution.move_confirmed',
 ): Promise<void> {
   const [subject, from, to] = [institution.code, cells.source.name, cells.target.name];
-  await appendAudit(
-    of(side, place),
-    { action, outcome: 'succeeded', subject, after: { from, to }, origin },
-    clock(),
-  );
+  const after = { from, to, reconcile: await lastRun(side, institution.institutionId) };
+  await appendAudit(of(side, place), { action, outcome: 'succeeded', subject, after, origin }, clock());
 }
 
 /** Key of the lock that a command on a move holds at the source, with the number of the institution. */

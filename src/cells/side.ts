@@ -1,3 +1,4 @@
+import { Problem } from '../shared/problem.ts';
 import type { InstitutionId, OwnConnection, Queryable } from '../storage/index.ts';
 import { Database } from '../storage/index.ts';
 
@@ -11,8 +12,26 @@ export interface Side {
 
 const neverSilentMillis = 24 * 60 * 60_000;
 
-/** Its statements may take hours. Locks are waited for only briefly, since others queue behind the waiter. */
-export async function openSide(url: string): Promise<Side> {
+/** One of the databases of a move cannot be reached. The message names it, and is for the operator. */
+export class SideAwayError extends Error {
+  override readonly name = 'SideAwayError';
+}
+
+export const directoryCalled = 'The directory of the cells (DIRECTORY_DATABASE_URL)';
+
+/** With the error of a database that is away, in words that say which one it is. */
+export function nameAway(error: unknown, called: string): unknown {
+  if (!(error instanceof Problem && error.code === 'database_unavailable')) return error;
+  const { cause } = error;
+  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  return new SideAwayError(`${called} cannot be reached${why}.`, { cause: error });
+}
+
+/**
+ * Its statements may take hours. Locks are waited for only briefly, since others queue behind the waiter. Throws SideAwayError, as all of
+ * its statements do.
+ */
+export async function openSide(url: string, called = 'The database'): Promise<Side> {
   const database = new Database({
     connection: url,
     maxConnections: 2,
@@ -23,12 +42,19 @@ export async function openSide(url: string): Promise<Side> {
       idle_in_transaction_session_timeout: '60s',
     },
   });
-  const db = await database
+  const own = await database
     .ownConnection(() => {})
     .catch(async (error) => {
       await database.close();
-      throw error;
+      throw nameAway(error, called);
     });
+  const db: OwnConnection = {
+    query: (statement, values) =>
+      own.query<never>(statement, values).catch((error) => {
+        throw nameAway(error, called);
+      }),
+    release: () => own.release(),
+  };
   await run(
     db,
     `select set_config('plan_cache_mode', 'auto', false), set_config('enable_seqscan', 'on', false)`,

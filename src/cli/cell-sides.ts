@@ -5,7 +5,15 @@ import { type AppContext, openAppContext } from '../app/context.ts';
 import { keyEncryptionKey } from '../app/secret-key.ts';
 import { refuseOtherSecretKey } from '../app/start-checks.ts';
 import { type CellDirectory, DirectoryRefusedError } from '../cell-directory/index.ts';
-import { describeSettings, type MoveDeps, MoveRefusedError, openSide, type Side } from '../cells/index.ts';
+import {
+  describeSettings,
+  type MoveDeps,
+  MoveRefusedError,
+  nameAway,
+  openSide,
+  type Side,
+  SideAwayError,
+} from '../cells/index.ts';
 import type { CommandOrigin } from '../events/index.ts';
 import { refuseUnverifiedUrl, systemClock } from '../storage/index.ts';
 import { CommandError, withContext } from './command.ts';
@@ -33,7 +41,12 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
     address: null,
     operator: systemOperator(config),
   };
-  const context = await openAppContext(config, secrets, 'borrow', () => {}, systemClock, origin);
+  const thisCell = "This cell's database (MIGRATION_DATABASE_URL or DATABASE_URL)";
+  const context = await openAppContext(config, secrets, 'borrow', () => {}, systemClock, origin).catch(
+    (error) => {
+      throw asCommandError(nameAway(error, thisCell));
+    },
+  );
   let common: CellRun['common'];
   try {
     await refuseOtherSecretKey(context);
@@ -43,14 +56,14 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
   }
   const current = await keyEncryptionKey(config, secrets);
   const open: Side[] = [];
-  const openOne = async (url: string) => {
-    const side = await openSide(url);
+  const openOne = async (url: string, called: string) => {
+    const side = await openSide(url, called);
     open.push(side);
     return side;
   };
   let directory: CellDirectory | undefined;
   try {
-    const own = await openOne(migrationDatabaseUrl);
+    const own = await openOne(migrationDatabaseUrl, thisCell);
     directory = await openDirectory(config, { db: own.db, clock: systemClock, origin });
     await work({
       own,
@@ -62,7 +75,7 @@ export async function withCell(work: (run: CellRun) => Promise<void>): Promise<v
             "Set CELL_DATABASE_URL to the other cell's database, with a login that may move.",
           );
         if (!config.allowUnverifiedDatabase) refuseUnverifiedUrl(cellDatabaseUrl, 'CELL_DATABASE_URL');
-        return openOne(cellDatabaseUrl);
+        return openOne(cellDatabaseUrl, 'The database of the other cell (CELL_DATABASE_URL)');
       },
       clock: systemClock,
       origin,
@@ -89,6 +102,8 @@ export async function withDirectory(
 }
 
 function asCommandError(error: unknown): unknown {
-  const isRefusal = error instanceof MoveRefusedError || error instanceof DirectoryRefusedError;
-  return isRefusal ? new CommandError(error.message) : error;
+  const isForOperator = [MoveRefusedError, DirectoryRefusedError, SideAwayError].some(
+    (kind) => error instanceof kind,
+  );
+  return isForOperator ? new CommandError((error as Error).message) : error;
 }

@@ -9,4 +9,4 @@ export type { Finding } from './ask-checks.ts';
 export { type Checkpoint, findCheckpoint } from './checkpoint-queries.ts';
 export { reconcile } from './reconcile.ts';
 export { reconcileChanges } from './reconcile-changes.ts';
-export { recordRun } from './record-run.ts';
+export { insertRun, recordRun, selectLastRun } from './record-run.ts';

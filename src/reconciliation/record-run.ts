@@ -1,4 +1,4 @@
-import { type Database, type InstitutionId, sql } from '../storage/index.ts';
+import { type Database, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 import type { Checkpoint } from './checkpoint-queries.ts';
 
 const record = sql(
@@ -29,10 +29,35 @@ interface CompleteRun {
 export async function recordRun(
   database: Database,
   institutionId: InstitutionId,
+  run: CompleteRun,
+): Promise<void> {
+  await database.write(institutionId, (db) => insertRun(db, run));
+}
+
+/** The same over a connection that the caller has. */
+export async function insertRun(
+  db: Queryable,
   { startedAt, finishedAt, findings, isFull, checkpoint }: CompleteRun,
 ): Promise<void> {
   const reached = findings === 0 ? checkpoint : undefined;
-  const values = [institutionId, startedAt, finishedAt, findings, isFull ? finishedAt : null];
+  const values = [db.institutionId, startedAt, finishedAt, findings, isFull ? finishedAt : null];
   const point = [reached?.at, reached?.epoch, reached?.xid];
-  await database.write(institutionId, (db) => db.query(record, [...values, ...point]));
+  await db.query(record, [...values, ...point]);
+}
+
+export interface LastRun {
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  /** Rows that break a rule. */
+  readonly findings: number;
+}
+
+const last = sql(
+  'reconciliation_last_run',
+  'select started_at, finished_at, findings from reconcile_runs where institution_id = $1',
+);
+
+/** The last complete run; undefined if none ever was. */
+export async function selectLastRun(db: Queryable): Promise<LastRun | undefined> {
+  return (await db.query<LastRun>(last, [db.institutionId])).rows[0];
 }

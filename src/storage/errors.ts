@@ -11,6 +11,8 @@ export const sqlState = {
   inFailedTransaction: '25P02',
   insufficientPrivilege: '42501',
   duplicateObject: '42710',
+  undefinedColumn: '42703',
+  undefinedTable: '42P01',
   /** Of check_fence(). */
   institutionMoving: 'SD150',
   institutionElsewhere: 'SD151',

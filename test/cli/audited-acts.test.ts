@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, Trace>> = {
     'institution.arrived',
     'institution.move_undone',
     'institution.move_confirmed',
+    'institution.move_reconciled',
   ],
   'institution list': reads,
   'institution create': ['institution.created'],

@@ -94,6 +94,7 @@ export const auditActions = [
   'institution.arrived',
   'institution.move_undone',
   'institution.move_confirmed',
+  'institution.move_reconciled',
   'cell.changed',
   'import.started',
   'import.finished',
