@@ -2888,6 +2888,20 @@ $function$;
 revoke execute on function analyze_imported() from public;
 grant execute on function analyze_imported() to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION analyze_written()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  analyze (skip_locked) public.persons, public.customers, public.customer_persons, public.accounts, public.balances,
+    public.loans, public.holders, public.entries;
+end
+$function$;
+revoke execute on function analyze_written() from public;
+grant execute on function analyze_written() to sharedraft_service;
+
 CREATE OR REPLACE FUNCTION audit_figures(at timestamp with time zone, OUT seal_lag_seconds double precision)
  RETURNS double precision
  LANGUAGE plpgsql

@@ -162,9 +162,16 @@ export async function analyzeImported(db: Directory): Promise<void> {
   await db.query(analyze);
 }
 
+const analyzeTables = sql('core_analyze_written', 'select analyze_written()');
+
+/** The same without the stage. */
+export async function analyzeWritten(db: Directory): Promise<void> {
+  await db.query(analyzeTables);
+}
+
 const analyzeNew = sql(
   'core_analyze_new_tables',
-  `select analyze_imported() from pg_class where oid = 'accounts'::regclass and reltuples < 10000`,
+  `select analyze_written() from pg_class where oid = 'accounts'::regclass and reltuples < 10000`,
 );
 
 /**

@@ -18,8 +18,8 @@ import { nextRangeOf, type OnRows, type RangeSize, type RangeSizes, type Staging
 import type { StageContents } from './stage-extract.ts';
 import {
   allowHashJoins,
-  analyzeImported,
   analyzeNewTables,
+  analyzeWritten,
   lookUpByKeys,
   waitForLocks,
 } from './stage-queries.ts';
@@ -50,7 +50,7 @@ export interface Writing {
 export function writeByRange(staging: Staging): Writing {
   return {
     range: (write) => writeRange(staging, write),
-    analyze: () => staging.session.directory(analyzeImported),
+    analyze: () => staging.session.directory(analyzeWritten),
   };
 }
 
@@ -69,7 +69,8 @@ export async function writeAtOnce<T>(
       analyze: () => analyzeNewTables(tx),
     });
   });
-  await session.directory(analyzeImported);
+  // The import is committed, and autovacuum would do this a minute later.
+  await session.directory(analyzeWritten).catch(() => {});
   return written;
 }
 
