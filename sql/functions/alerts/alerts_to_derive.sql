@@ -22,11 +22,12 @@ begin
                and (at_time at time zone i.time_zone)::date > coalesce(p.dues_seen_on, '-infinity')
                and exists (select from alert_rules r
                            where r.institution_id = institution and r.alert_type = 'PAYMENT_DUE'))
-             or exists (
-             select from outbox o
+             -- Ordered, so that the index is read: "exists" expects a match soon and reads the table.
+             or (
+             select true from outbox o
              where o.institution_id = institution
                and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
-             offset 0)))
+             order by o.epoch, o.xid, o.event_key limit 1)))
     then
       return next;
     end if;
