@@ -31,9 +31,9 @@ for (const [name, command, parameters] of steps) {
     maxBuffer: 2 ** 28,
   });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const [, skipped] = /^skip: (.*)/.exec(stdout ?? '') ?? [];
-  const verdict = status !== 0 ? 'FAIL' : skipped === undefined ? 'ok  ' : 'skip';
-  process.stdout.write(`${verdict} ${name} (${skipped ?? `${seconds} s`})\n`);
+  process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`);
+  for (const [, skipped] of (stdout ?? '').matchAll(/^skip: (.*)/gm))
+    process.stdout.write(`skip ${name}: ${skipped}\n`);
   if (status === 0) continue;
   failed = true;
   process.stdout.write(`${stdout}${stderr}\n`);

@@ -11,8 +11,9 @@
 // Three servers on addresses of the loopback interface have the settings of ops/patroni, with a shorter time to live. Two processes of the
 // service stand before them. Each order without an outcome is repeated with its id.
 //
-// Needs Debian's patroni, etcd-server, haproxy and postgresql, and openssl. `skip:` names what is missing. Exits with 1 if an order is
-// doubled, an event skipped or read twice, or reconcile finds anything; in synchronous mode also if anything acknowledged is lost.
+// Needs Debian's patroni, etcd-server, haproxy and postgresql, and openssl. Exits with 2 after `skip:` with the missing ones, and with 1 if an
+// order is doubled or declined, an event skipped or read twice, or reconcile finds anything; in synchronous mode also if anything
+// acknowledged is lost.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -64,7 +65,7 @@ const missing = [values.patroni, 'etcd', 'haproxy', 'openssl'].filter((program) 
 if (programs === undefined) missing.push('postgresql');
 if (programs === undefined || missing.length > 0) {
   say(`skip: failovers: ${missing.join(', ')} missing`);
-  process.exit(0);
+  process.exit(2);
 }
 
 let isStopped = false;

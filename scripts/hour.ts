@@ -10,8 +10,9 @@
 // upgrade, worker (lost), freeze (of the database), disk (full), clock (of one process jumps by an hour), fail-over. Each order that got no
 // outcome is repeated with its id. Prometheus loads ops/prometheus and scrapes both processes.
 //
-// Needs root (for the file system of the primary), and Debian's haproxy, prometheus and faketime. `skip:` names what is missing. Exits with 1
-// if an order is lost or doubled, or reconcile finds anything but accounts that the clock has yet to reach.
+// Needs root (for the file system of the primary), and Debian's haproxy, prometheus and faketime. Exits with 2 after `skip:` with the missing
+// ones, and with 1 if an order is lost, doubled or declined, a chain of the audit does not verify, or reconcile finds anything but accounts
+// that the clock has yet to reach.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
@@ -49,7 +50,7 @@ if (process.getuid?.() !== 0) missing.push('root');
 if (!existsSync(fakeTimeLibrary)) missing.push('faketime');
 if (missing.length > 0) {
   say(`skip: hour: ${missing.join(', ')} missing`);
-  process.exit(0);
+  process.exit(2);
 }
 
 const minutes = Number(values.minutes);
@@ -70,7 +71,8 @@ try {
   await databases.startStandby();
   const environment = databases.environment(embeddedLogin);
   await services.start({ checkout: old, environment });
-  watch = await Watch.start({ folder: parent, rules: path.join(root, 'ops/prometheus'), services });
+  const [rules, dashboards] = [path.join(root, 'ops/prometheus'), path.join(root, 'ops/grafana')];
+  watch = await Watch.start({ folder: parent, rules, dashboards, services });
   const load = new Load({
     address: services.address,
     people,
@@ -84,8 +86,10 @@ try {
   await load.stop();
   await watch.report(say);
   const { connection } = databases;
-  // Each institution has chains of its own; the first few stand for all.
-  const institutions = ['bench', 'bench-1', 'bench-2'];
+  const count = Number(values.institutions);
+  const institutions = Array.from({ length: count }, (_, index) =>
+    index === 0 ? 'bench' : `bench-${index}`,
+  );
   const verdict = await verify({ root, environment, load, name: 'hour', connection, institutions, say });
   isSound = verdict.isSound && verdict.lost.length === 0;
 } finally {

@@ -7,13 +7,15 @@
 // Prints a line for each step, `skip:` for one whose program is missing.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as httpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { queriesOf } from './dashboards.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const rules = 'ops/prometheus';
@@ -57,17 +59,10 @@ function promtool(step, parameters) {
   if (status !== 0) process.stdout.write(`${stdout}${stderr}\n`);
 }
 
-/** Every query of every dashboard, with the place where it stands. */
-function queriesOf(folder) {
-  return filesOf(folder, '.json').flatMap((file) =>
-    JSON.parse(readFileSync(file, 'utf8')).panels.flatMap(({ title, targets = [] }) =>
-      targets.map(({ expr, refId }) => ({ place: `${path.basename(file)}: ${title} ${refId}`, expr })),
-    ),
-  );
-}
-
 async function tryDashboards() {
   const folder = mkdtempSync(path.join(tmpdir(), 'sharedraft-monitoring-'));
+  // Under root the database runs as another user, which must reach its folder.
+  chmodSync(folder, 0o755);
   const [port, metricsPort, prometheusPort] = await freePorts(3);
   const children = [];
   const start = (command, parameters, environment = {}) => {
@@ -105,12 +100,20 @@ async function tryDashboards() {
     ]);
     const prometheus = `http://127.0.0.1:${prometheusPort}`;
     await eventually('Prometheus', async () => (await fetch(`${prometheus}/-/ready`)).ok);
-    await load(service);
-    const reconciled = spawnSync(process.execPath, ['src/main.ts', 'reconcile'], {
-      env: { ...process.env, ...settings },
-      encoding: 'utf8',
-    });
+    await load(service, path.join(settings.DATA_DIR, 'postgres'));
+    const reconcile = (...more) =>
+      spawnSync(process.execPath, ['src/main.ts', 'reconcile', ...more], {
+        env: { ...process.env, ...settings },
+        encoding: 'utf8',
+      });
+    const reconciled = reconcile();
     if (reconciled.status !== 0) say('FAIL', 'reconcile', reconciled.stderr);
+    // A core with another balance opens a break.
+    const balances = path.join(folder, 'balances.csv');
+    writeFileSync(balances, 'account_id,balance,currency_code\na-1001-checking,-1.00,USD\n');
+    const ofCore = ['--core', balances, '--as-of', new Date().toISOString(), '--institution', 'meadow'];
+    const compared = reconcile(...ofCore);
+    if (!/\b1 /.test(compared.stdout)) say('FAIL', 'reconcile --core', compared.stdout + compared.stderr);
     // Two scrapes and an evaluation later.
     await sleep(12_000);
     await check(prometheus);
@@ -146,8 +149,8 @@ async function check(prometheus) {
   say(names.length === 0 ? 'ok' : 'FAIL', 'no alert fires on a sound service', names.join());
 }
 
-/** Transfers, declined and held ones among them, reads, sign-ins, refusals, and a caller who leaves. */
-async function load(service) {
+/** Transfers, declined and held ones among them, reads, sign-ins, refusals, a caller who leaves, and statements that fail. */
+async function load(service, cluster) {
   const demo = { client_id: 'demo-app', client_secret: 'demo-app-secret' };
   const signIn = (password) =>
     post('/auth/v2/token', { ...demo, grant_type: 'password', username: 'demo.member', password });
@@ -173,6 +176,7 @@ async function load(service) {
       await fetch(`${service}/digitalbanking/db-accounts/v1/accounts/none`, { headers: { authorization } });
       await signIn('demo-member-password');
       await leaveWithin(service, authorization);
+      await Promise.all([cancelStatements(cluster), transfer(0.04), transfer(0.05)]);
     }
     if (round % 60 === 0) await signIn('a wrong password, as it happens');
     await sleep(50);
@@ -215,6 +219,18 @@ async function leaveWithin(service, authorization) {
   socket.write([...head, 'content-type: application/json', 'content-length: 100', '', '{'].join('\r\n'));
   await sleep(20);
   socket.destroy();
+}
+
+/** Cancels the statements that run within a moment, as a database does that is told to. */
+async function cancelStatements(cluster) {
+  const [, , , port, host] = readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+  const client = new pg.Client({ host, port: Number(port), user: 'postgres', database: 'sharedraft' });
+  await client.connect();
+  const cancel =
+    "select pg_cancel_backend(pid) from pg_stat_activity where usename like '%_app' and state = 'active'";
+  const until = performance.now() + 100;
+  while (performance.now() < until) await client.query(cancel);
+  await client.end();
 }
 
 async function eventually(what, condition) {

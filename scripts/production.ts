@@ -7,7 +7,8 @@
 // The machine is a root made by debootstrap, booted with its own systemd by systemd-nspawn, on this machine's network. It gets no more than
 // the page asks its reader for: Node with npm, a certificate of bank.example, an extract of a core, and a repository with two releases (the
 // commit before the last one that changed migrations, and this commit). Needs Debian, root, the packages debootstrap and systemd-container,
-// and Debian's and npm's registries. Prints a line a block, and exits with 1 at the first command that fails. `skip:` names what is missing.
+// and Debian's and npm's registries. Prints a line a block, and exits with 1 at the first command that fails, with 2 after `skip:` and the
+// missing parts.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -42,7 +43,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 const missing = await missingParts();
 if (missing.length > 0) {
   say(`skip: production: ${missing.join(', ')}`);
-  process.exit(0);
+  process.exit(2);
 }
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sharedraft-production-'));
 const root = path.join(folder, 'root');

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventually, exitOf, freePort } from '../../test/support/processes.ts';
+import { queriesOf } from '../dashboards.ts';
 import type { Services } from './services.ts';
 
 const scrapeSeconds = 5;
@@ -12,35 +13,40 @@ interface Episode {
   ended: number;
 }
 
-/** Lines of the dashboards that a fault may move. */
-const lines: readonly (readonly [title: string, query: string])[] = [
-  ['processes that respond to Prometheus', 'min_over_time(sum(up)[WINDOW:])'],
-  ['database seen by a process', 'min_over_time(min(sharedraft_database_up)[WINDOW:])'],
-  ['errors, highest share', 'max_over_time(sharedraft:errors:ratio_rate5m[WINDOW])'],
-  ['orders without outcome', 'sum(increase(sharedraft_problems_total{code="outcome_unknown"}[WINDOW]))'],
-  ['clocks apart, seconds', 'max_over_time(max(abs(sharedraft_clock_offset_seconds))[WINDOW:])'],
-  ['commits delayed', 'max_over_time(max(sharedraft_commits_delayed)[WINDOW:])'],
-];
+/** The time before a fault that a panel is compared with. */
+const beforeSeconds = 60;
+/** Consequences of a fault show after it: rates are those of minutes. */
+const afterSeconds = 60;
+
+/** The least and the most of all series of a query. */
+interface Extremes {
+  readonly least: number;
+  readonly most: number;
+}
 
 /** A Prometheus with the rules of ops/prometheus that scrapes the services. */
 export class Watch {
   readonly #prometheus: ChildProcess;
   readonly #address: string;
+  readonly #queries: ReturnType<typeof queriesOf>;
   readonly #episodes: Episode[] = [];
   readonly #started = Date.now();
 
-  private constructor(prometheus: ChildProcess, address: string) {
+  private constructor(prometheus: ChildProcess, address: string, dashboards: string) {
     this.#prometheus = prometheus;
     this.#address = address;
+    this.#queries = queriesOf(dashboards);
   }
 
   static async start({
     folder,
     rules,
+    dashboards,
     services,
   }: {
     readonly folder: string;
     readonly rules: string;
+    readonly dashboards: string;
     readonly services: Services;
   }): Promise<Watch> {
     const config = path.join(folder, 'prometheus.yml');
@@ -66,7 +72,7 @@ export class Watch {
     );
     const address = `http://127.0.0.1:${port}`;
     await eventually('Prometheus', async () => (await fetch(`${address}/-/ready`)).ok);
-    return new Watch(prometheus, address);
+    return new Watch(prometheus, address, dashboards);
   }
 
   began(name: string): void {
@@ -84,15 +90,15 @@ export class Watch {
     return data?.result ?? [];
   }
 
-  /** The lines of the dashboards in each episode, and the alerts with the minute in which each began to fire. */
+  /** The panels of the dashboards that each episode moved, and the alerts with the minute in which each began to fire. */
   async report(say: (text: string) => void): Promise<void> {
     for (const { name, began, ended } of this.#episodes) {
-      say(`dashboards during ${name}:`);
-      const window = `${Math.max(15, Math.round((ended - began) / 1_000))}s`;
-      for (const [title, query] of lines) {
-        const expression = encodeURIComponent(query.replaceAll('WINDOW', window));
-        const [result] = await this.#query(`query?query=${expression}&time=${ended / 1_000}`);
-        say(`  ${title}: ${result?.value?.[1] ?? 'no value'}`);
+      say(`dashboards during ${name}, of ${this.#queries.length} queries:`);
+      const [start, end] = [began / 1_000, ended / 1_000 + afterSeconds];
+      for (const { place, expr } of this.#queries) {
+        const before = await this.#extremes(expr, start - beforeSeconds, start);
+        const during = await this.#extremes(expr, start, end);
+        if (hasMoved(before, during)) say(`  ${place}: ${textOf(before)} before, ${textOf(during)} during`);
       }
     }
     const range = `start=${this.#started / 1_000}&end=${Date.now() / 1_000}&step=${scrapeSeconds}`;
@@ -107,6 +113,16 @@ export class Watch {
     }
   }
 
+  async #extremes(query: string, start: number, end: number): Promise<Extremes | undefined> {
+    const range = `start=${start}&end=${end}&step=${scrapeSeconds}`;
+    const series = await this.#query(`query_range?query=${encodeURIComponent(query)}&${range}`);
+    const values = series
+      .flatMap((one) => one.values ?? [])
+      .map(([, value]) => Number(value))
+      .filter((value) => !Number.isNaN(value));
+    return values.length === 0 ? undefined : { least: Math.min(...values), most: Math.max(...values) };
+  }
+
   async stop(): Promise<void> {
     this.#prometheus.kill('SIGTERM');
     await exitOf(this.#prometheus);
@@ -117,4 +133,17 @@ interface Result {
   readonly metric: { readonly alertname?: string };
   readonly value?: readonly [number, string];
   readonly values?: readonly (readonly [number, string])[];
+}
+
+/** More than twice the most before, or less than half of the least; or a panel that gets or loses its line. */
+function hasMoved(before: Extremes | undefined, during: Extremes | undefined): boolean {
+  if (before === undefined || during === undefined) return before !== during;
+  return during.most > 2 * before.most || during.least < before.least / 2;
+}
+
+function textOf(extremes: Extremes | undefined): string {
+  if (extremes === undefined) return 'nothing';
+  const text = (value: number) => String(Number(value.toPrecision(3)));
+  const [least, most] = [text(extremes.least), text(extremes.most)];
+  return least === most ? least : `${least} to ${most}`;
 }
