@@ -1,26 +1,26 @@
 // Runs an older version under load while this version migrates its database, then replaces the process. Reports requests that failed.
 //
-//   node scripts/upgrade.ts --from COMMIT --members 20000 --seconds 60
+//   node scripts/upgrade.ts --from COMMIT --members 2000 --history 10 --seconds 60
 //
 // `--from`: a commit or a tag; without it the newest tag. `--members`: members of the invented institution that the migrations walk
-// through. The old version runs from a worktree, with the packages of this one. Exits with 1 if a request failed.
+// through, with ten accounts each. `--history`: transfers of each account, which are an entry each beside the two of its opening. The old
+// version runs from a worktree, with the packages of this one. Exits with 1 if a request failed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { writeExtract } from '../bench/extract.ts';
+import { accountId, accountsPerMember, type People } from '../bench/job.ts';
 import { ownEmbeddedPostgres } from '../src/embedded-postgres/index.ts';
-import { embeddedLogin } from '../src/storage/index.ts';
-import { asSuperuser } from '../test/support/postgres.ts';
 import { addressOf, exitOf, freePort } from '../test/support/processes.ts';
 
 const { values } = parseArgs({
   options: {
     from: { type: 'string' },
-    members: { type: 'string', default: '20000' },
+    members: { type: 'string', default: '2000' },
+    history: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '60' },
   },
 });
@@ -40,15 +40,14 @@ const old = path.join(parent, 'old');
 git('worktree', 'add', '--detach', old, from);
 await symlink(path.join(root, 'node_modules'), path.join(old, 'node_modules'));
 const postgres = await ownEmbeddedPostgres({ dataDir: path.join(parent, 'data'), log: () => {} });
-const { host, database } = postgres.connection;
-const urlOf = (user: string) => `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+/** The bench of the older version, whose rows fit its schema. */
+const { fill, environmentOf, urlOf }: typeof import('../bench/fill.ts') = await import(
+  pathToFileURL(path.join(old, 'bench/fill.ts')).href
+);
 const environment = {
+  ...environmentOf(postgres.connection),
   PATH: process.env.PATH,
-  DATABASE_URL: urlOf(embeddedLogin),
-  MIGRATION_DATABASE_URL: urlOf('postgres'),
-  SECRET_KEY: '11'.repeat(32),
-  PUBLIC_URL: 'http://sharedraft.test',
-  ALLOW_DEMO_ANYWHERE: 'true',
+  MIGRATION_DATABASE_URL: urlOf({ ...postgres.connection, user: 'postgres' }),
   LOG_LEVEL: 'info',
 };
 
@@ -74,6 +73,7 @@ async function serve(cwd: string) {
   let output = '';
   child.stdout.on('data', (chunk) => {
     output = `${output}${chunk}`.slice(-100_000);
+    for (const line of String(chunk).split('\n')) if (line.includes('"level":50')) say(line);
   });
   return { child, address: await addressOf({ child, output: () => output }) };
 }
@@ -82,12 +82,12 @@ async function serve(cwd: string) {
 async function ask(
   address: string,
   path: string,
-  { token, body }: { readonly token?: string; readonly body?: object },
+  { token, body }: { readonly token: string; readonly body?: object },
 ): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(`${address}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -99,12 +99,14 @@ async function ask(
 class Load {
   readonly #counts = new Map<string, { statuses: Map<string, number>; slowestMillis: number }>();
   readonly #callers: Promise<void>[] = [];
+  readonly #people: People;
   phase = 'before';
   address: string;
   #isOver = false;
 
-  constructor(address: string) {
+  constructor(address: string, people: People) {
     this.address = address;
+    this.#people = people;
   }
 
   start(callers: number): void {
@@ -112,14 +114,16 @@ class Load {
   }
 
   async #call(caller: number): Promise<void> {
-    const token = await this.#login();
+    const { tokens, step } = this.#people;
     for (let number = 0; !this.#isOver; number += 1) {
       const { phase } = this;
       const started = performance.now();
+      const index = (caller * 1_000 + number) % tokens.length;
+      const token = tokens[index] as string;
       const order = {
         id: `upgrade-${caller}-${number}`,
-        fromAccountId: 'a-1001-checking',
-        toAccountId: 'a-1001-savings',
+        fromAccountId: accountId(index * step * accountsPerMember),
+        toAccountId: accountId(index * step * accountsPerMember + 1),
         amount: 0.01,
       };
       const status = await (number % 2 === 0
@@ -137,19 +141,6 @@ class Load {
       counts.slowestMillis = Math.max(counts.slowestMillis, performance.now() - started);
       await sleep(20);
     }
-  }
-
-  async #login(): Promise<string> {
-    const body = {
-      grant_type: 'password',
-      client_id: 'demo-app',
-      client_secret: 'demo-app-secret',
-      username: 'demo.member',
-      password: 'demo-member-password',
-    };
-    const response = await ask(this.address, '/auth/v2/token', { body });
-    const { access_token: token } = JSON.parse(response.text);
-    return token;
   }
 
   async stop(): Promise<boolean> {
@@ -170,16 +161,13 @@ class Load {
 const pauseSeconds = Number(values.seconds) / 4;
 let isWhole = false;
 try {
-  say(`${from} serves ${values.members} invented members beside the demo.`);
-  await command(old, 'migrate');
-  await asSuperuser(postgres.connection, (client) =>
-    client.query(`create role ${embeddedLogin} login in role ${database}_service`),
-  );
-  const extract = path.join(parent, 'extract');
-  await writeExtract(extract, Number(values.members));
+  const members = Number(values.members);
+  const historyPerAccount = Number(values.history);
+  const people = await fill(postgres.connection, { members, historyPerAccount });
+  const accounts = accountsPerMember * members;
+  say(`${from} serves ${accounts} accounts and ${accounts * (2 + historyPerAccount)} entries.`);
   const before = await serve(old);
-  await command(old, 'import', extract);
-  const load = new Load(before.address);
+  const load = new Load(before.address, people);
   load.start(8);
   await sleep(pauseSeconds * 1_000);
   load.phase = 'during the migration';
