@@ -1,4 +1,4 @@
-import type { Database, OwnConnection } from '../storage/index.ts';
+import { asLockedOut, type Database, type OwnConnection } from '../storage/index.ts';
 import { type Changes, type Known, selectChanges } from './change-queries.ts';
 
 /** Asks the database for changes since the last time, over one connection. */
@@ -35,7 +35,7 @@ export class ChangeWatch {
       return changes;
     } catch (error) {
       this.#forget(generation);
-      throw error;
+      throw asLockedOut(error);
     }
   }
 

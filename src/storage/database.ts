@@ -3,6 +3,7 @@ import { within } from '../shared/within.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import { Connection, columnTypes, InstitutionConnection, streamOf, withCallersStack } from './connection.ts';
 import {
+  asLockedOut,
   asRefusalOfFence,
   databaseLost,
   databaseUnavailable,
@@ -142,7 +143,7 @@ export class Database {
 
   /**
    * Reads for one institution, each statement its own transaction. The connection is shared with other reads, so no
-   * statement may wait for a lock.
+   * statement may lock a row. Only a migration lets it wait: Problem `overloaded` if it takes too long.
    */
   async read<T>(institutionId: InstitutionId, work: (db: Queryable) => Promise<T>): Promise<T> {
     requireNoHolding(this);
@@ -159,7 +160,7 @@ export class Database {
     return this.#with(async (connection) => {
       const db = new InstitutionConnection(connection, institutionId);
       return connection.durably(work(db)).catch((error) => {
-        throw isConnectionLoss(error) ? new UnusableConnectionError(databaseLost(error)) : error;
+        throw isConnectionLoss(error) ? new UnusableConnectionError(databaseLost(error)) : asLockedOut(error);
       });
     });
   }
@@ -193,7 +194,7 @@ export class Database {
   async directory<T>(work: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
       connection.leave();
-      return work(connection);
+      return unlocked(work(connection));
     });
   }
 
@@ -201,7 +202,7 @@ export class Database {
   async directoryAtOnce<T>(questions: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
       connection.leave();
-      return connection.asOneQuery(() => questions(connection));
+      return unlocked(connection.asOneQuery(() => questions(connection)));
     });
   }
 
@@ -366,4 +367,11 @@ async function runAlone<T>(
 ): Promise<T> {
   const [result] = await runTransaction(connection, isolation, [part]);
   return result as T;
+}
+
+/** A lock that is not free in time is Problem `overloaded`. */
+async function unlocked<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw asLockedOut(error);
+  });
 }

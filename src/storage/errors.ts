@@ -121,10 +121,11 @@ export function isLockedOut(error: unknown): boolean {
   return state === sqlState.lockNotAvailable || state === sqlState.deadlockDetected;
 }
 
-/** Another transaction holds a lock that this one needs. It was rolled back, and may succeed if repeated. */
-export function lockedOut(cause: unknown): Problem {
+/** Another transaction holds a lock that this one needs: Problem `overloaded`, since nothing was written. Other errors stay. */
+export function asLockedOut(error: unknown): unknown {
+  if (!isLockedOut(error)) return error;
   return new Problem('overloaded', 'Another change of the same record took too long. Nothing was written.', {
-    cause,
+    cause: error,
     retryAfterSeconds: 1,
   });
 }

@@ -11,6 +11,7 @@ export { CommitWatch, waitsForStandbys } from './commit-watch.ts';
 export { Connection } from './connection.ts';
 export { Database, type OwnConnection, type Session } from './database.ts';
 export {
+  asLockedOut,
   databaseUnavailable,
   institutionElsewhere,
   institutionMoving,

@@ -1,5 +1,5 @@
 import { type Connection, InstitutionConnection, withCallersStack } from './connection.ts';
-import { databaseUnavailable, isConnectionLoss } from './errors.ts';
+import { asLockedOut, databaseUnavailable, isConnectionLoss } from './errors.ts';
 import { type InstitutionId, type Queryable, sql } from './statement.ts';
 
 /** A connection taken from the pool; `release(true)` destroys it. */
@@ -37,7 +37,7 @@ export class SharedReaders {
     try {
       return await work(new InstitutionConnection(reader.connection, institutionId));
     } catch (error) {
-      if (!isConnectionLoss(error)) throw withCallersStack(error);
+      if (!isConnectionLoss(error)) throw asLockedOut(withCallersStack(error));
       this.#remove(reader, true);
       throw databaseUnavailable(error);
     } finally {

@@ -1,5 +1,5 @@
 import { type Connection, quiet, withCallersStack } from './connection.ts';
-import { isLockedOut, lockedOut, outcomeUnknown } from './errors.ts';
+import { asLockedOut, outcomeUnknown } from './errors.ts';
 import { type InstitutionId, sql, type Transaction } from './statement.ts';
 
 const beginnings = {
@@ -57,7 +57,7 @@ export async function runTransaction<T>(
     await connection.rollback().catch(() => {
       throw new UnusableConnectionError(common.sent === undefined ? error : outcomeUnknown(error));
     });
-    throw isLockedOut(error) ? lockedOut(error) : error;
+    throw asLockedOut(error);
   }
 }
 
