@@ -2859,11 +2859,12 @@ begin
                and (at_time at time zone i.time_zone)::date > coalesce(p.dues_seen_on, '-infinity')
                and exists (select from alert_rules r
                            where r.institution_id = institution and r.alert_type = 'PAYMENT_DUE'))
-             or exists (
-             select from outbox o
+             -- Ordered, so that the index is read: "exists" expects a match soon and reads the table.
+             or (
+             select true from outbox o
              where o.institution_id = institution
                and (o.epoch, o.xid, o.event_key) > (coalesce(p.epoch, 0), coalesce(p.xid, '0'), coalesce(p.event_key, 0))
-             offset 0)))
+             order by o.epoch, o.xid, o.event_key limit 1)))
     then
       return next;
     end if;
@@ -5787,10 +5788,11 @@ begin
       where e.institution_id = institution and e.status = 'ACTIVE'
         and (e.lease_until is null or e.lease_until <= at_time)
         and (e.next_attempt_at is null or e.next_attempt_at <= at_time)
-        and (exists (
-               select from outbox o
-               where o.institution_id = institution
-                 and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key))
+        -- The first event is ordered, so that the index is read: "exists" expects a match soon and may read the table.
+        and ((select true from outbox o
+              where o.institution_id = institution
+                and (o.epoch, o.xid, o.event_key) > (e.epoch, e.xid, e.event_key)
+              order by o.epoch, o.xid, o.event_key limit 1)
              or exists (
                select from webhook_deliveries d
                where d.institution_id = institution and d.endpoint_id = e.endpoint_id and d.state = 'WAITING'

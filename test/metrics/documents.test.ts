@@ -26,6 +26,24 @@ test('the page on monitoring lists every metric of the service', async () => {
   );
 });
 
+test('every metric of the service stands in a dashboard, a rule or an alert', async () => {
+  const files = [
+    'grafana/bank.json',
+    'grafana/service.json',
+    'prometheus/recording.rules.yml',
+    'prometheus/alerts.rules.yml',
+  ];
+  const shown = files.map((file) => read(`ops/${file}`)).join('');
+  await using service = await startTestService({ environment: { METRICS_PORT: '0' } });
+  await scrape(service.service.metricsAddress);
+  const text = await (await fetch(`${service.service.metricsAddress}/metrics`)).text();
+  const families = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+  assert.deepEqual(
+    families.filter((name) => !shown.includes(name)),
+    [],
+  );
+});
+
 test('every alert has its first steps on the page on monitoring', () => {
   const page = read('docs/monitoring.md');
   const rules = read('ops/prometheus/alerts.rules.yml');

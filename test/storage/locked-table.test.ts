@@ -18,7 +18,9 @@ test('a read, a write, a look at the directory and a transaction that wait too l
     read: () => database.read(institutionId, (reader) => reader.query(count)),
     write: () => database.write(institutionId, (writer) => writer.query(count)),
     directory: () =>
-      database.directory((directory) => directory.query(sql('test_institutions', 'select count(*) from institutions'))),
+      database.directory((directory) =>
+        directory.query(sql('test_institutions', 'select count(*) from institutions')),
+      ),
     transaction: () => database.transaction(institutionId, (tx) => tx.query(count)),
   };
   // As a migration that changes the table.
