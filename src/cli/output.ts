@@ -72,7 +72,7 @@ export async function sayEach<Row>(
 }
 
 /** A table below the facts of a document. */
-interface Part {
+export interface Part {
   readonly title: string;
   readonly rows: readonly (readonly Cell[])[];
   readonly headings: readonly string[];

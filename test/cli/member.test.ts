@@ -132,6 +132,48 @@ test('shows the consents of a member that are in force', async () => {
   assert.deepEqual((await shown('demo.member')).consents, []);
 });
 
+test('the table of a member has the means of sign-in, the browsers, the alerts and the last events, briefly', async (t) => {
+  await memberOf(service, 'demo.member', 'demo-member-password');
+  t.after(async () => {
+    for (const table of ['passkeys', 'authenticators', 'member_sessions'])
+      await service.db.superuser(`delete from ${table}`);
+  });
+  const ofDemo = (columns: string, table: string, values: string) =>
+    service.db.superuser(
+      `insert into ${table} (institution_id, user_key, ${columns})
+       select u.institution_id, u.user_key, ${values} from users u join institutions i using (institution_id)
+       where i.code = 'lakeside' and u.username = 'demo.member'`,
+    );
+  await ofDemo(
+    'passkey_id, credential_id, place, public_key, sign_count, is_synced, name, created_at',
+    'passkeys',
+    `gen_random_uuid(), 'credential-id', 1, 'public-key', 7, true, 'Blue phone', now()`,
+  );
+  await ofDemo(
+    'authenticator_id, name, sealed_secret, last_step, created_at',
+    'authenticators',
+    `gen_random_uuid(), 'Green app', decode(repeat('5a', 48), 'hex'), 7, now()`,
+  );
+  await ofDemo(
+    'session_id, secret_hash, user_epoch, methods, authenticated_at, created_at, last_used_at, expires_at, address, user_agent',
+    'member_sessions',
+    `gen_random_uuid(), decode(repeat('5b', 32), 'hex'), u.token_epoch, '{pwd}', now(), now(), now(), now() + interval '1 hour',
+     '192.0.2.7', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'`,
+  );
+  const table = (await member('show', 'demo.member')).stdout;
+  assert.match(table, /^authenticator app +Green app, since \S+, never used$/m);
+  assert.match(table, /^recovery codes left +0$/m);
+  assert.match(table, /^alerts +nothing chosen: security alerts by e-mail/m);
+  assert.match(table, /^Passkeys\n +name +added +last used +synced\n +Blue phone +\S+ +yes$/m);
+  assert.match(table, /^ +sign-in page .* Firefox on Linux +192\.0\.2\.7/m);
+  assert.match(table, /^Alerts about accounts(: none|\n +alert +account)/m);
+  assert.match(table, /^Last alerts(: none|\n +sent +alert)/m);
+  assert.match(table, /^Last events\n +at +event +outcome +by +address\n +\S+ +login +succeeded/m);
+  assert.doesNotMatch(table, /5a5a|5b5b|credential|public-key|Gecko/);
+  // A person who has not registered has no parts of a login.
+  assert.doesNotMatch((await member('show', 'p-1019')).stdout, /Passkeys|Last events|^alerts/m);
+});
+
 test('lists the persons if a member number names several, and fails', async () => {
   const { code, stdout, stderr } = await member('show', '100002');
   assert.equal(code, 1);

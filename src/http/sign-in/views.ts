@@ -7,9 +7,9 @@ import {
   type Step,
   securityPath,
 } from '../../auth/index.ts';
+import { deviceName } from '../../shared/text/device-name.ts';
 import { type Html, html } from '../../shared/text/html.ts';
 import type { UnsubscribePage } from '../services.ts';
-import { deviceName } from './device-name.ts';
 import { documentOf } from './document.ts';
 import { texts } from './texts.ts';
 

@@ -1,14 +1,17 @@
 import { Command } from 'commander';
 import { type ShownMember, showMember } from '../../../operators/index.ts';
+import { deviceName } from '../../../shared/text/device-name.ts';
 import { CommandError, type InstitutionOptions, onInstitution } from '../../command.ts';
-import { jsonOption, type OutputOptions, sayOne } from '../../output.ts';
+import { jsonOption, type OutputOptions, type Part, sayOne } from '../../output.ts';
 import { sayPersons } from './find.ts';
+
+const newest = 10;
 
 export function show(): Command {
   return onInstitution(
     new Command('show')
       .description(
-        'show a person: memberships, accounts, login, locks, sessions, consents; the audit records the read',
+        'show a person: memberships, accounts, login, sessions, consents, means of sign-in, alerts, last events; the audit records the read',
       )
       .argument('<member>', 'a member number, e-mail address, username or id')
       .addOption(jsonOption()),
@@ -45,7 +48,9 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
         ['e-mail', login && `${login.email}${login.emailVerified ? '' : ' (not verified)'}`],
         ['registered', login?.registeredAt],
         ['activation code until', login?.activationCodeUntil],
-        ['authenticator app since', login?.secondFactorSince],
+        ['authenticator app', authenticatorOf(member)],
+        ['recovery codes left', member.authenticator?.recoveryCodes],
+        ['alerts', alertsOf(member)],
       ],
       parts: [
         {
@@ -69,13 +74,10 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
         },
         {
           title: 'Sessions that can be renewed',
-          headings: ['client', 'started', 'last renewed', 'ends if idle', 'scopes'],
+          headings: ['client', 'started', 'last renewed', 'ends if idle', 'device', 'address', 'scopes'],
           rows: sessions.map((one) => [
-            one.clientId ?? 'sign-in page',
-            one.startedAt,
-            one.refreshedAt,
-            one.idleUntil,
-            one.scopes,
+            ...[one.clientId ?? 'sign-in page', one.startedAt, one.refreshedAt, one.idleUntil],
+            ...[deviceName(one.userAgent), one.address, one.scopes],
           ]),
           none: 'none',
         },
@@ -89,10 +91,73 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
           ]),
           none: 'none',
         },
+        ...partsOfLogin(member),
       ],
     },
     options,
   );
+}
+
+/** Of a registered person. `--json` has all of them; a table has the newest ten alerts and events. */
+function partsOfLogin({ login, passkeys, alerts, activity }: ShownMember): readonly Part[] {
+  if (login === null) return [];
+  return [
+    {
+      title: 'Passkeys',
+      headings: ['name', 'added', 'last used', 'synced'],
+      rows: passkeys.map((one) => [one.name, one.createdAt, one.lastUsedAt, one.isSynced]),
+      none: 'none',
+    },
+    {
+      title: 'Alerts about accounts',
+      headings: ['alert', 'account', 'threshold', 'channels'],
+      rows: (alerts?.rules ?? []).map((one) => [
+        ...[one.alertType, one.accountId],
+        one.threshold && `${one.threshold} ${one.currency}`,
+        one.channels,
+      ]),
+      none: 'none',
+    },
+    {
+      title: 'Last alerts',
+      headings: ['sent', 'alert', 'account', 'channels'],
+      rows: (alerts?.last ?? [])
+        .slice(0, newest)
+        .map((one) => [one.releasedAt, one.alertType, one.accountId, one.channels]),
+      none: 'none',
+    },
+    {
+      title: 'Last events',
+      headings: ['at', 'event', 'outcome', 'by', 'address'],
+      rows: activity
+        .slice(0, newest)
+        .map((one) => [
+          one.at,
+          one.action,
+          [one.outcome, one.reason, one.times > 1 && `${one.times} times`].filter(Boolean).join(' '),
+          one.isByOperator ? 'an operator' : one.clientName,
+          one.address,
+        ]),
+      none: 'none',
+    },
+  ];
+}
+
+function authenticatorOf({ authenticator }: ShownMember): string | null {
+  if (authenticator === null) return null;
+  const { name, createdAt, lastUsedAt } = authenticator;
+  const used = lastUsedAt === null ? 'never used' : `last used ${lastUsedAt.toISOString()}`;
+  return `${name}, since ${createdAt.toISOString()}, ${used}`;
+}
+
+/** The channels of security alerts, with the quiet hours. */
+function alertsOf({ login, alerts }: ShownMember): string | null {
+  if (login === null) return null;
+  const { settings } = alerts ?? {};
+  if (!settings) return 'nothing chosen: security alerts by e-mail and to the inbox';
+  const { securityChannels, quietFrom, quietTo, timeZone } = settings;
+  const quiet = quietFrom === null ? '' : `, quiet from ${quietFrom} to ${quietTo} ${timeZone}`;
+  return `security alerts by ${securityChannels.join(' ') || 'no channel'}${quiet}`;
 }
 
 function stateOf({ closed, coreRestriction, operatorRestriction }: ShownMember['accounts'][number]): string {

@@ -16,7 +16,7 @@ import {
   showMember,
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
-import { deviceName } from '../../sign-in/device-name.ts';
+import { deviceName } from '../../../shared/text/device-name.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import {
   anything,
