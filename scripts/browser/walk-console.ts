@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
 import { decidesSeveral } from './bulk.ts';
 import { changesInstitution } from './change-institution.ts';
+import { changesProvider } from './change-provider.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
@@ -292,6 +293,9 @@ if (browser !== undefined) {
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
   await journey('other rules are tried on the last days', () => previewsRules(browser, url));
   await journey('settings are changed in words, and a day is closed', () => changesInstitution(browser, url));
+  await journey('an identity provider is registered, changed and removed', () =>
+    changesProvider(browser, url),
+  );
   await journey('the audit shows the approvals', () => audit(browser, url));
   await journey('the figures of today follow by the stream', () => followed(browser, url));
   await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));

@@ -74,14 +74,26 @@ export const roles: readonly Role[] = [
       'breaks/1': ['Adjust', 'Note', 'Take over'],
     },
   },
-  { name: 'Demo auditor', links: [...withMembers, 'Audit'], refused: [], acts: {} },
+  {
+    name: 'Demo auditor',
+    links: [...withMembers, 'Audit'],
+    refused: [],
+    acts: { audit: ['Verify the hashes'] },
+  },
   {
     name: 'Demo administrator',
     links: [...common, 'Audit'],
     refused: aboutMembers,
     acts: {
       operators: ['Change roles', 'End', 'Invite an operator', 'Suspend'],
-      clients: ['New secret', 'Switch off'],
+      audit: ['Verify the hashes'],
+      clients: [
+        'Change harbor-app',
+        'End all secrets',
+        'New secret',
+        'Register an identity provider',
+        'Switch off',
+      ],
       institution: [
         ...['Change Institution', 'Change Registration', 'Change Sign-in of members'],
         ...['End the exception', 'Open or close a day'],
@@ -105,6 +117,8 @@ const everyAct = new Set([
   ...['Switch on', 'Switch off', 'New secret', 'End the older secret', 'End the consent'],
   ...['Invite an operator', 'Change roles', 'New code', 'Suspend', 'Resume', 'End'],
   ...['Change Institution', 'Change Registration', 'Change Sign-in of members', 'Change Screening'],
+  ...['Change harbor-app', 'End all secrets', 'Register an identity provider', 'Remove', 'Erase the person'],
+  ...['Verify the hashes', 'Send a test event'],
   ...['Try it', 'End the exception', 'Open or close a day'],
   ...['Pause', 'Send again', 'Replay the last day', 'Replay the parked'],
 ]);

@@ -14,6 +14,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 /* Every operation of operators that changes something or reads personal data, with the audit entries that it leaves under the name of the operator. */
 
 const reason = { reason: 'a test' };
+const providerKey = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'one' };
 const account = '/accounts/a-1002-checking';
 
 interface Run {
@@ -126,6 +127,27 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     path: '/clients/harbor-app/retire-secret',
     body: { ...reason, which: 'older' },
     leaves: ['client.secret_removed'],
+  },
+  registerProvider: {
+    by: administrator,
+    path: '/providers',
+    body: {
+      ...{ ...reason, providerId: 'branch-login', kind: 'jwt', issuer: 'https://branch.harbor.example' },
+      ...{ keys: JSON.stringify({ keys: [providerKey] }), userIdType: 'LOGIN_ID', scopes: ['account:read'] },
+    },
+    leaves: ['provider.added'],
+  },
+  changeProvider: {
+    by: administrator,
+    path: '/providers/branch-login/settings',
+    body: { ...reason, scopes: ['transfer:read'] },
+    leaves: ['provider.changed'],
+  },
+  removeProvider: {
+    by: administrator,
+    path: '/providers/branch-login/remove',
+    body: reason,
+    leaves: ['provider.removed'],
   },
   switchProvider: {
     by: administrator,
@@ -285,8 +307,7 @@ before(async () => {
      where i.code = 'harbor' and u.user_id = 'u-demo-member-harbor' and c.client_id = 'harbor-app'`,
   );
   ids.BREAK = made?.break_key ?? '';
-  const { publicKey } = generateKeyPairSync('ed25519');
-  const keys = readJwks(JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] }));
+  const keys = readJwks(JSON.stringify({ keys: [providerKey] }));
   await aProvider(service, 'harbor', {
     ...{ providerId: 'harbor-login', kind: 'jwt', issuer: 'https://login.harbor.example', keys },
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { operationsOfOperators } from '../../src/http/operators/operations.ts';
 import { clientOf, memberOf } from '../support/demo.ts';
@@ -55,7 +56,10 @@ const matrix: Readonly<Record<string, string>> = {
   rotateClientSecret: administrator,
   retireClientSecrets: administrator,
   listProviders: all,
+  registerProvider: administratorDone,
   switchProvider: administrator,
+  changeProvider: administrator,
+  removeProvider: administrator,
   listSigningKeys: all,
   listWebhooks: all,
   showWebhook: anyId,
@@ -103,6 +107,8 @@ const matrix: Readonly<Record<string, string>> = {
   switchScreeningOff: administrator,
 };
 
+const publicKey = { ...generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }), kid: 'one' };
+
 /** The parts of a request beside the ids. */
 const queries: Readonly<Record<string, string>> = {
   findMembers: '?text=nobody-has-this-name',
@@ -115,6 +121,10 @@ const bodies: Readonly<Record<string, object>> = {
   changeCalendar: { day: '2026-12-23', open: null, reason: 'a test' },
   changeBreak: { note: 'a test' },
   retireClientSecrets: { which: 'older', reason: 'a test' },
+  registerProvider: {
+    ...{ providerId: 'login', kind: 'jwt', issuer: 'https://login.bank.example', reason: 'a test' },
+    ...{ userIdType: 'LOGIN_ID', scopes: ['account:read'], keys: JSON.stringify({ keys: [publicKey] }) },
+  },
   switchProvider: { active: false, reason: 'a test' },
   changeWebhook: { status: 'PAUSED', reason: 'a test' },
   replayWebhook: { parked: true, reason: 'a test' },

@@ -67,7 +67,7 @@ function DrawnNearby<Row>({ rows, columns, keyOf, current, isAlone }: GroupProps
   }
   return html`<tbody ref=${body}>${rows.map(
     (row) => html`<tr key=${keyOf(row)} data-current=${keyOf(row) === current}>
-      ${columns.map(({ title, cell, text, isNumeric }) => html`<td key=${title} data-numeric=${isNumeric}>${cell ? cell(row) : text(row)}</td>`)}
+      ${columns.map(({ title, cell, text, isNumeric, isLong }) => html`<td key=${title} data-numeric=${isNumeric} data-long=${isLong}>${cell ? cell(row) : text(row)}</td>`)}
     </tr>`,
   )}</tbody>`;
 }

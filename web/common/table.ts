@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** Default: the text. */
   readonly cell?: (row: Row) => Children;
   readonly isNumeric?: boolean;
+  /** Words that wrap, where the cells of other columns have one line. */
+  readonly isLong?: boolean;
   /** Buttons, which have no place in a file. */
   readonly isActs?: boolean;
 }

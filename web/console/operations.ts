@@ -433,14 +433,32 @@ export interface Client {
   readonly requiresDpop: boolean;
   readonly bindsToCertificate: boolean;
   readonly securityProfile: string;
+  /** Null: as the service has it. */
+  readonly tokenLifetimeSeconds: number | null;
 }
 
 export interface IdentityProvider {
   readonly providerId: string;
-  readonly kind: string;
+  readonly kind: 'jwt' | 'saml';
   readonly issuer: string;
   readonly audience: string;
   readonly active: boolean;
+  /** The claim, or the format of the NameID, that names the member. */
+  readonly subjectFrom: string;
+  readonly userIdType: string;
+  readonly scopes: readonly string[];
+  readonly resourceTokens: boolean;
+  readonly tokenType: string;
+  readonly keys: readonly { readonly kid?: string }[];
+}
+
+export interface ChainVerdict {
+  readonly chain: string;
+  readonly from: number;
+  readonly to: number;
+  readonly entries: number;
+  readonly anchors: number;
+  readonly intact: boolean;
 }
 
 export interface SigningKey {
@@ -740,12 +758,16 @@ async function send(
     code?: string;
     detail?: string;
     title?: string;
+    errors?: readonly { readonly pointer?: string; readonly detail: string }[];
   };
   const { code = `http_${response.status}`, detail = problem.title ?? 'The service refused the request.' } =
     problem;
   // The cookie is missing or has ended. A decision that needs a recent sign-in has a code of its own.
   if (response.status === 401) throw new SignedOutError(code);
-  throw new OperationError(code, detail);
+  // The first part of the request that is wrong, if the sentence does not say it.
+  const [wrong] = problem.errors ?? [];
+  const part = wrong && wrong.detail !== detail ? ` ${wrong.pointer?.slice(1) ?? ''}: ${wrong.detail}` : '';
+  throw new OperationError(code, `${detail}${part}`);
 }
 
 /** A path with ids in it. */

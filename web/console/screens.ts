@@ -50,7 +50,7 @@ const screens: ReadonlyMap<string, LazyScreen> = new Map([
   [
     'clients',
     lazyScreen(
-      () => import('./screens/clients.ts'),
+      () => import('./screens/clients/clients.ts'),
       ({ ClientsScreen }) => html`<${ClientsScreen} />`,
     ),
   ],

@@ -86,6 +86,15 @@ export function TextField({
   <//>`;
 }
 
+/** A text of several lines, like keys. */
+export function LongTextField({ value, onValue, maxLength, ...field }: TextFieldProps) {
+  return html`<${Field} ...${field}>
+    <textarea id=${field.id} rows="5" maxlength=${maxLength} autocomplete="off" spellcheck=${false}
+      value=${value} aria-invalid=${field.fault !== undefined} aria-describedby=${descriptionOf(field)}
+      onInput=${(event: InputEvent) => onValue((event.currentTarget as HTMLTextAreaElement).value)}></textarea>
+  <//>`;
+}
+
 interface SelectFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;

@@ -8,6 +8,7 @@ import {
   Choice,
   Empty,
   Loading,
+  LongTextField,
   Notice,
   SelectField,
   TextField,
@@ -78,6 +79,7 @@ function Showcase() {
         onValue=${(value: string) => {
           amount.value = value;
         }} />
+      <${LongTextField} id="long" label="Public keys" value='{ "keys": [] }' onValue=${() => {}} hint="A JWK Set." />
       <${TextField} id="wrong" label="Amount" inputMode="decimal" value="1,50" onValue=${() => {}} fault="Write the amount in digits, like 1.50 or 1,500.00." />
       <${SelectField} id="from" label="From" value="a" onValue=${() => {}} options=${[{ value: 'a', label: 'Share Draft ·· 01-10' }]} />
       <${Choice} id="choice" label="In the inbox" isChecked=${isChecked.value} onChange=${(

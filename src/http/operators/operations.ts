@@ -9,6 +9,7 @@ import { ledgerOperations } from './routes/ledger.ts';
 import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
 import { passkeyOperations } from './routes/passkeys.ts';
+import { providerOperations } from './routes/providers.ts';
 import { screeningOperations } from './routes/screening.ts';
 import { transferRuleOperations } from './routes/transfer-rules.ts';
 import { transferOperations } from './routes/transfers.ts';
@@ -24,7 +25,7 @@ export const operationsByTag: Readonly<Record<string, readonly OperatorOperation
   Ledger: ledgerOperations,
   Transfers: [...transferOperations, ...transferRuleOperations, ...screeningOperations],
   Core: coreOperations,
-  Clients: clientOperations,
+  Clients: [...clientOperations, ...providerOperations],
   Webhooks: webhookOperations,
   Audit: auditOperations,
 };

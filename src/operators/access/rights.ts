@@ -21,8 +21,10 @@ export const rights = {
   'transfers:decide': ['approver'],
   /** Breaks: an owner, a note. */
   'breaks:work': ['teller', 'approver'],
-  /** Settings, calendar, clients, providers, webhooks. */
+  /** Settings, calendar, clients, webhooks; providers off and on. */
   'institution:change': ['administrator'],
+  /** Register, change and remove providers, each of which may assert every member (ADR 71). Needs a sign-in within five minutes. */
+  'providers:manage': ['administrator'],
   /** A dry run of the past by other rules: sums of orders, and the orders themselves only with `members:read`. */
   'rules:preview': ['administrator', 'auditor'],
   /** Invite, suspend and end operators. */
@@ -39,6 +41,7 @@ export type Right = keyof typeof rights;
 /** Rights that need a recent sign-in, with its greatest age. */
 export const freshSeconds: Readonly<Partial<Record<Right, number>>> = {
   'transfers:decide': 300,
+  'providers:manage': 300,
   'passkeys:own': 300,
   'devices:approve': 300,
 };

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
-import { Button, SelectField, TextField } from '../../design/components.ts';
+import { Button, LongTextField, SelectField, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { type Act, ActDialog } from '../act.ts';
 import { session } from '../session.ts';
 import { type Changeable, differencesOf, draftOf, type Values, wordsOfValue } from './changeable.ts';
 
 interface ChangeProps {
+  /** Default: Change. */
+  readonly verb?: string;
   /** The thing whose values change. */
   readonly subject: string;
   readonly effect: string;
@@ -20,11 +22,12 @@ interface ChangeProps {
 /** A button that opens a form of values. Before they are sent, each that differs stands below the form in words. */
 export function ChangeButton(props: ChangeProps) {
   const [isOpen, setOpen] = useState(false);
-  return html`<${Button} kind="quiet" onPress=${() => setOpen(true)}>Change<span class="visually-hidden"> ${props.subject}</span><//>
+  return html`<${Button} kind="quiet" onPress=${() => setOpen(true)}>${props.verb ?? 'Change'}<span class="visually-hidden"> ${props.subject}</span><//>
     ${isOpen && html`<${ChangeDialog} ...${props} onClose=${() => setOpen(false)} />`}`;
 }
 
 function ChangeDialog({
+  verb = 'Change',
   subject,
   effect,
   fields: all,
@@ -43,7 +46,7 @@ function ChangeDialog({
   const found = unchanged && first ? { [first.name]: 'Change at least one value.' } : faults;
   const shown: Readonly<Record<string, string>> = wasChecked ? found : {};
   const change: Act<unknown> = {
-    verb: `Change: ${subject}`,
+    verb: `${verb}: ${subject}`,
     effect,
     check() {
       setChecked(true);
@@ -90,6 +93,8 @@ function ValueField({ field, text, fault, onText }: ValueFieldProps) {
     const options = field.choices.map(({ value, words }) => ({ value: String(value), label: words }));
     return html`<${SelectField} ...${common} options=${options} />`;
   }
+  if (field.kind === 'text' && field.longWords !== undefined)
+    return html`<${LongTextField} ...${common} maxLength=${field.maxLength} />`;
   const maxLength = field.kind === 'text' ? field.maxLength : 20;
   return html`<${TextField} ...${common} maxLength=${maxLength} inputMode=${field.kind === 'text' ? 'text' : 'decimal'} />`;
 }

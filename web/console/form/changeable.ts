@@ -13,8 +13,13 @@ interface Named {
 }
 
 type Kind =
-  /** Without `ifNone`, the text is needed. */
-  | { readonly kind: 'text'; readonly maxLength: number; readonly ifNone?: string }
+  /** Without `ifNone`, the text is needed. `longWords` stand for a text of several lines. */
+  | {
+      readonly kind: 'text';
+      readonly maxLength: number;
+      readonly ifNone?: string;
+      readonly longWords?: string;
+    }
   | { readonly kind: 'amount' }
   | {
       readonly kind: 'whole';
@@ -59,13 +64,14 @@ export function spanWords(seconds: number): string {
 export function wordsOfValue(field: Changeable, value: unknown, currency: string): string {
   switch (field.kind) {
     case 'text':
-      return value === null || value === undefined || value === '' ? (field.ifNone ?? 'none') : String(value);
+      if (value === null || value === undefined || value === '') return field.ifNone ?? 'none';
+      return field.longWords ?? String(value);
     case 'amount':
-      return formatMoney(String(value), currency);
+      return value === null || value === undefined ? 'none' : formatMoney(String(value), currency);
     case 'whole':
       return value === null || value === undefined ? (field.ifNone ?? 'none') : field.words(Number(value));
     case 'choice':
-      return field.choices.find((one) => one.value === value)?.words ?? String(value);
+      return field.choices.find((one) => one.value === value)?.words ?? 'none';
   }
 }
 

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { addressOf, go } from '../../common/router.ts';
 import type { Column } from '../../common/table.ts';
-import { Badge, Button, SelectField, Submit, TextField } from '../../design/components.ts';
+import { Badge, Button, Notice, SelectField, Submit, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
 import { momentColumn } from '../moment.ts';
-import type { AuditEntry } from '../operations.ts';
+import { type AuditEntry, act, type ChainVerdict, sentenceOf } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
+import { ask } from '../session.ts';
 import { Screen } from '../shell.ts';
 
 const filters = [
@@ -33,7 +34,7 @@ const columns: readonly Column<AuditEntry>[] = [
   },
   { title: 'By', text: ({ operator, userId, clientId }) => operator ?? userId ?? clientId ?? 'the service' },
   { title: 'Subject', text: ({ subject }) => subject ?? '' },
-  { title: 'Reason given', text: ({ statedReason }) => statedReason ?? '' },
+  { title: 'Reason given', text: ({ statedReason }) => statedReason ?? '', isLong: true },
   { title: 'Times', text: ({ times }) => String(times), isNumeric: true },
   { title: 'Request', text: ({ transactionId }) => transactionId },
 ];
@@ -41,13 +42,36 @@ const columns: readonly Column<AuditEntry>[] = [
 /** The oldest first, as the audit is chained. The filter stands in the address. */
 export function AuditScreen({ query }: { query: URLSearchParams }) {
   const filter: Filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? '']));
-  return html`<${Screen} title="Audit" lead="The oldest first. A search of the audit stands in the audit too.">
+  const [verdicts, setVerdicts] = useState<readonly ChainVerdict[]>();
+  const [failure, setFailure] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const verify = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      setVerdicts(await ask(() => act<readonly ChainVerdict[]>('/audit/verify')));
+    } catch (error) {
+      setFailure(sentenceOf(error));
+    }
+    setBusy(false);
+  };
+  const verifyButton = html`<${Button} kind="quiet" isBusy=${busy} onPress=${() => void verify()}>${busy ? 'Verifying …' : 'Verify the hashes'}<//>`;
+  return html`<${Screen} title="Audit" lead="The oldest first. A search of the audit stands in the audit too." acts=${verifyButton}>
+    ${failure && html`<${Notice} kind="bad" title=${failure} />`}
+    ${verdicts?.map((one) => html`<${Notice} key=${one.chain} kind=${one.intact ? 'info' : 'bad'} title=${verdictOf(one)} />`)}
     <${FilterForm} key=${query.toString()} filter=${filter} />
     <section class="card" aria-label="Audit">
       <${PagedTable} key=${query.toString()} path="/audit" query=${filter} columns=${columns}
         keyOf=${({ key }: AuditEntry) => String(key)} caption="Audit" file="audit" empty="No entry fits the search." />
     </section>
   <//>`;
+}
+
+function verdictOf({ chain, entries, anchors, intact }: ChainVerdict): string {
+  const count = entries.toLocaleString('en-US');
+  if (!intact)
+    return `The chain of ${chain} is broken: \`sharedraft audit verify\` names the first entry that differs.`;
+  return `The chain of ${chain} is intact: ${count} entries and ${anchors} anchors agree with their hashes.`;
 }
 
 function FilterForm({ filter }: { filter: Filter }) {

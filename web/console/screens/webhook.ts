@@ -62,8 +62,19 @@ function actsOf(path: string, { status }: Webhook): Act<string>[] {
       return to === 'PAUSED' ? 'The webhook is paused.' : 'The webhook is active.';
     },
   };
+  const ping: Act<string> = {
+    verb: 'Send a test event',
+    effect: 'An event that says nothing is sent now, to see whether the endpoint takes it.',
+    run: async () => {
+      const { delivered, status, error = '' } = await act<Attempt>(`${path}/ping`);
+      return delivered
+        ? `The test event was accepted, with the status ${status}.`
+        : `The test event was refused: ${[status, wordOf(error)].filter(Boolean).join(' ')}.`;
+    },
+  };
   return [
     change,
+    ping,
     replayOf(
       path,
       { since: new Date(Date.now() - dayMillis).toISOString() },

@@ -1,12 +1,5 @@
 import * as Type from 'typebox/type';
-import {
-  changeClient,
-  changeProvider,
-  listClients,
-  listProviders,
-  retireSecrets,
-  rotateSecret,
-} from '../../../auth/index.ts';
+import { changeClient, listClients, retireSecrets, rotateSecret } from '../../../auth/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import {
@@ -37,6 +30,7 @@ export const clientOperations: readonly OperatorOperation[] = [
         clientId: text,
         name: text,
         active: flag,
+        tokenLifetimeSeconds: orNull(whole),
         grants: texts,
         scopes: texts,
         secrets: whole,
@@ -54,7 +48,7 @@ export const clientOperations: readonly OperatorOperation[] = [
     method: 'PATCH',
     path: '/clients/{clientId}',
     right: 'institution:change',
-    summary: 'Rename a client, switch it off or on, or change its networks and the lifetime of its tokens.',
+    summary: 'Rename a client, switch it off or on, or change the lifetime of its tokens.',
     body: body({
       reason,
       name: optional(line(128)),
@@ -95,35 +89,6 @@ export const clientOperations: readonly OperatorOperation[] = [
     async handle({ auth }, { institutionId, params: { clientId }, body: { which }, origin }) {
       const retired = await retireSecrets(auth, institutionId, { clientId, which, origin });
       return retired === undefined ? undefined : { retired };
-    },
-  }),
-  operatorOperation({
-    operationId: 'listProviders',
-    method: 'GET',
-    path: '/providers',
-    right: 'institution:read',
-    summary: 'The identity providers whose assertions of members are accepted.',
-    response: Type.Array(shape({ providerId: text, kind: text, issuer: text, audience: text, active: flag })),
-    async handle({ auth }, { institutionId }) {
-      const providers = await listProviders(auth, institutionId);
-      return providers.map(({ institutionId: _, ...provider }) => provider);
-    },
-  }),
-  operatorOperation({
-    operationId: 'switchProvider',
-    method: 'PATCH',
-    path: '/providers/{providerId}',
-    right: 'institution:change',
-    summary: 'Switch an identity provider off or on. Identities that it asserted end.',
-    body: body({ reason, active: flag }),
-    response: Changed,
-    async handle({ auth }, { institutionId, params: { providerId }, body: { active }, origin }) {
-      const known = await listProviders(auth, institutionId);
-      const provider = known.find((one) => one.providerId === providerId);
-      if (provider === undefined) return undefined;
-      if (provider.active === active) return { changed: false };
-      await changeProvider(auth, institutionId, { providerId, settings: { active }, origin });
-      return { changed: true };
     },
   }),
   operatorOperation({

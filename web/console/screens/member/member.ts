@@ -35,7 +35,9 @@ export function MemberScreen({ personId }: { personId: string }) {
     setResult(words);
     again();
   };
-  return html`<${Screen} title=${title} lead=${personId}>
+  // Of a person who has one role that reads members and one that erases.
+  const acts = may('members:erase') && html`<${ActButton} act=${erasureOf(personId)} onDone=${done} />`;
+  return html`<${Screen} title=${title} lead=${personId} acts=${acts}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the member" again=${again}>
       ${(member: ShownMember) => html`
@@ -50,6 +52,18 @@ export function MemberScreen({ personId }: { personId: string }) {
         <${Activity} member=${member} />`}
     <//>
   <//>`;
+}
+
+function erasureOf(personId: string): Act<string> {
+  return {
+    verb: 'Erase the person',
+    effect:
+      'The personal data is erased for good, here and in the audit. The service refuses while an account is open or the records must be kept.',
+    run: async (reason) => {
+      const { changed } = await act<Changed>(pathOf`/members/${personId}/erase`, { reason });
+      return changed ? 'The personal data is erased.' : 'It was erased already: nothing changed.';
+    },
+  };
 }
 
 function Person({ member }: { member: ShownMember }) {

@@ -1,22 +1,26 @@
 import { useState } from 'preact/hooks';
-import { useLoad } from '../../common/load.ts';
-import { type Column, Table } from '../../common/table.ts';
-import { Badge, Notice } from '../../design/components.ts';
-import { html } from '../../design/html.ts';
-import { type Act, ActButton } from '../act.ts';
-import { wordOf } from '../format.ts';
-import { momentColumn } from '../moment.ts';
-import { act, type Client, type IdentityProvider, pathOf, read, type SigningKey } from '../operations.ts';
-import { ask, may } from '../session.ts';
-import { Screen, Stateful } from '../shell.ts';
+import { useLoad } from '../../../common/load.ts';
+import { type Column, Table } from '../../../common/table.ts';
+import { Badge, Notice } from '../../../design/components.ts';
+import { type Children, html } from '../../../design/html.ts';
+import { type Act, ActButton } from '../../act.ts';
+import { ChangeButton } from '../../form/change-button.ts';
+import { type Changeable, spanWords, type Values } from '../../form/changeable.ts';
+import { wordOf } from '../../format.ts';
+import { momentColumn } from '../../moment.ts';
+import { act, type Client, type IdentityProvider, pathOf, read, type SigningKey } from '../../operations.ts';
+import { ask, may } from '../../session.ts';
+import { Screen, Stateful } from '../../shell.ts';
+import { providerColumns, RegisterProvider } from './providers.ts';
 
 /** The programs that call the service, the providers that may assert members, and the keys that sign tokens. */
 export function ClientsScreen() {
   const [result, setResult] = useState<string>();
-  return html`<${Screen} title="Clients" lead="The command line registers clients and providers, and rotates the keys of the service.">
+  return html`<${Screen} title="Clients" lead="The command line registers clients, and rotates the keys of the service.">
     ${result && html`<${Notice} title=${result} />`}
     <${List} path="/clients" title="Clients" columns=${clientColumns} keyOf=${({ clientId }: Client) => clientId} onDone=${setResult} />
-    <${List} path="/providers" title="Identity providers" columns=${providerColumns} keyOf=${({ providerId }: IdentityProvider) => providerId} onDone=${setResult} />
+    <${List} path="/providers" title="Identity providers" columns=${providerColumns} keyOf=${({ providerId }: IdentityProvider) => providerId} onDone=${setResult}
+      acts=${(done: Done) => html`<${RegisterProvider} onDone=${done} />`} />
     <${List} path="/keys" title="Signing keys" columns=${() => keyColumns} keyOf=${({ kid }: SigningKey) => kid} onDone=${setResult} />
   <//>`;
 }
@@ -30,9 +34,11 @@ interface ListProps<Row> {
   readonly columns: (onDone: Done) => readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly onDone: Done;
+  /** Beside the title. */
+  readonly acts?: (onDone: Done) => Children;
 }
 
-function List<Row>({ path, title, columns, keyOf, onDone }: ListProps<Row>) {
+function List<Row>({ path, title, columns, keyOf, onDone, acts }: ListProps<Row>) {
   const { state, again, refresh } = useLoad(() => ask(() => read<readonly Row[]>(path)), []);
   const id = path.slice(1);
   const done = (words: string) => {
@@ -40,7 +46,7 @@ function List<Row>({ path, title, columns, keyOf, onDone }: ListProps<Row>) {
     void refresh();
   };
   return html`<section class="card" aria-labelledby=${id}>
-    <header><h2 id=${id}>${title}</h2></header>
+    <header><h2 id=${id}>${title}</h2>${acts?.(done)}</header>
     <${Stateful} state=${state} subject=${title.toLowerCase()} again=${again}>
       ${(rows: readonly Row[]) => html`<${Table} caption=${title} columns=${columns(done)} rows=${rows} keyOf=${keyOf} file=${id} empty="None." />`}
     <//>
@@ -51,10 +57,28 @@ function state(isActive: boolean) {
   return html`<${Badge} kind=${isActive ? 'good' : 'bad'}>${isActive ? 'Active' : 'Switched off'}<//>`;
 }
 
-function actions<Row>(actsOf: (row: Row) => readonly Act<string>[], onDone: Done): readonly Column<Row>[] {
+const clientFields: readonly Changeable[] = [
+  { name: 'name', label: 'Name', kind: 'text', maxLength: 128 },
+  {
+    name: 'tokenLifetimeSeconds',
+    label: 'Lifetime of its tokens',
+    kind: 'whole',
+    least: 60,
+    most: 86_400,
+    words: spanWords,
+    ifNone: 'as the service has it',
+    hint: 'Seconds. Empty: as the service has it.',
+  },
+];
+
+function actions(onDone: Done): readonly Column<Client>[] {
   if (!may('institution:change')) return [];
-  const cell = (row: Row) =>
-    html`<div class="actions">${actsOf(row).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}</div>`;
+  const cell = (client: Client) => html`<div class="actions">
+    ${actsOfClient(client).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${onDone} />`)}
+    <${ChangeButton} subject=${client.clientId} effect="The next token has the new lifetime." fields=${clientFields} values=${client}
+      send=${(change: Values, reason: string) => act(pathOf`/clients/${client.clientId}`, { ...change, reason }, 'PATCH')}
+      onDone=${() => onDone(`${client.clientId} is changed.`)} />
+  </div>`;
   return [{ title: 'Acts', text: () => '', cell, isActs: true }];
 }
 
@@ -67,15 +91,19 @@ function clientColumns(onDone: Done): readonly Column<Client>[] {
       text: ({ active }) => (active ? 'Active' : 'Switched off'),
       cell: ({ active }) => state(active),
     },
+    ...actions(onDone),
     { title: 'Grants', text: ({ grants }) => grants.map(wordOf).join(', ') },
-    { title: 'Scopes', text: ({ scopes }) => scopes.join(' ') },
+    { title: 'Scopes', text: ({ scopes }) => scopes.join(' '), isLong: true },
     { title: 'Secrets', text: ({ secrets }) => String(secrets), isNumeric: true },
     {
       title: 'Keys and certificates',
       text: ({ kids, certificateThumbprints }) => [...kids, ...certificateThumbprints].join(' ') || 'none',
     },
     { title: 'Tokens', text: tokensOf },
-    ...actions(actsOfClient, onDone),
+    {
+      title: 'Tokens live',
+      text: ({ tokenLifetimeSeconds: seconds }) => (seconds === null ? 'default' : spanWords(seconds)),
+    },
   ];
 }
 
@@ -116,38 +144,20 @@ function actsOfClient({ clientId, active, secrets }: Client): readonly Act<strin
       return `The older secret of ${clientId} has ended.`;
     },
   };
-  return [change, ...(secrets === 1 ? [rotate] : []), ...(secrets > 1 ? [retire] : [])];
-}
-
-function providerColumns(onDone: Done): readonly Column<IdentityProvider>[] {
-  return [
-    { title: 'Provider', text: ({ providerId }) => providerId },
-    { title: 'Kind', text: ({ kind }) => wordOf(kind) },
-    {
-      title: 'State',
-      text: ({ active }) => (active ? 'Active' : 'Switched off'),
-      cell: ({ active }) => state(active),
+  const retireAll: Act<string> = {
+    verb: 'End all secrets',
+    effect: 'Every request with a secret of the client is refused at once. Use it if a secret leaked.',
+    run: async (reason) => {
+      await act(`${client}/retire-secret`, { which: 'all', reason });
+      return `${clientId} has no secret any more.`;
     },
-    { title: 'Issuer', text: ({ issuer }) => issuer },
-    { title: 'Audience', text: ({ audience }) => audience },
-    ...actions(actsOfProvider, onDone),
-  ];
-}
-
-function actsOfProvider({ providerId, active }: IdentityProvider): readonly Act<string>[] {
-  const run = async (reason: string) => {
-    await act(pathOf`/providers/${providerId}`, { active: !active, reason }, 'PATCH');
-    return `${providerId} is switched ${active ? 'off' : 'on'}.`;
   };
-  return active
-    ? [
-        {
-          verb: 'Switch off',
-          effect: 'Its assertions are refused, and identities that it asserted end.',
-          run,
-        },
-      ]
-    : [{ verb: 'Switch on', effect: 'Its assertions of members are accepted again.', run }];
+  return [
+    change,
+    ...(secrets === 1 ? [rotate] : []),
+    ...(secrets > 1 ? [retire] : []),
+    ...(secrets > 0 ? [retireAll] : []),
+  ];
 }
 
 const keyColumns: readonly Column<SigningKey>[] = [
