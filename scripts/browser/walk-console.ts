@@ -6,11 +6,13 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
+import { hostileTexts, storedTexts } from './attack-console.ts';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
 import { decidesSeveral } from './bulk.ts';
 import { changesInstitution } from './change-institution.ts';
 import { changesProvider } from './change-provider.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
+import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { showsWholeMember } from './member-whole.ts';
@@ -21,7 +23,7 @@ import { savesWholeList } from './save-list.ts';
 import { changesClient, filtersTable, findsAnything } from './search-and-filter.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
-import { roles, screens, takePictures, walkRole } from './walk-roles.ts';
+import { roles, takePictures, walkRole } from './walk-roles.ts';
 
 /** A file of the core's balances, which are others than those here. */
 async function balancesOfCore(): Promise<string> {
@@ -205,38 +207,6 @@ async function otherInstitution(browser: Browser, url: string): Promise<string[]
   return [];
 }
 
-const hostile = `"><img src=x onerror="self.taken=1"><script>self.taken=1</script>`;
-
-async function hostileTexts(browser: Browser, url: string): Promise<string[]> {
-  const { page } = await openPage(browser, { viewport: sizes.desktop });
-  await signIn(page, url, 'Demo approver');
-  // Without the stream the page asks, and gets the texts below.
-  await page.route(/\/today\/stream/, (route) => route.abort());
-  await page.route(/\/operations\/v1\/(?!today\/stream)/, async (route) => {
-    const response = await route.fetch();
-    const fixed =
-      /^(amount|maxAmount|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|(debits|credits)Pending.*|headroom|used|remaining|timeZone|since)$|At$|Since$|Until$|^at$|^before$/;
-    const replaced = JSON.parse(await response.text(), function (name, value) {
-      const isRight = Array.isArray(this) && this.every((one) => /^[a-z]+:[a-z]+$/.test(one));
-      return typeof value === 'string' && name !== '' && !fixed.test(name) && !isRight ? hostile : value;
-    });
-    await route.fulfill({ response, body: JSON.stringify(replaced) });
-  });
-  const found: string[] = [];
-  for (const [address] of screens) {
-    if (address === 'audit') continue;
-    await show(page, url, address);
-    await page
-      .getByText(/onerror/)
-      .first()
-      .waitFor();
-    if (await page.evaluate('self.taken')) found.push(`${address}: a script ran`);
-    if ((await page.locator('img').count()) > 0) found.push(`${address}: an element was made`);
-  }
-  await page.context().close();
-  return found;
-}
-
 /** The transfers and the break that the screens show. */
 async function fill(demo: DemoService, now: Date): Promise<void> {
   const { url } = demo;
@@ -301,7 +271,9 @@ if (browser !== undefined) {
   await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
+  await journey('a member with one of everything', () => showsFullMember(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));
+  await journey('script that persons and programs have stored', () => storedTexts(browser));
   await journey('a page tells of the end of its session', () => tellsOfTheEnd(browser, url));
   await journey('a role that is taken away while its page is open', () => losesRole(browser, url));
   await journey('an operator who is suspended', () => suspended(browser, url));

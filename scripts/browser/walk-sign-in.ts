@@ -6,8 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { codeOf, stepAt } from '../../src/auth/second-factor/totp.ts';
-import { standardAlphabet } from '../../src/shared/text/base32.ts';
-import { addAuthenticator } from './authenticator.ts';
+import { addAuthenticator, secretIn } from './authenticator.ts';
 import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
 import { startDemo } from './service.ts';
 
@@ -25,13 +24,6 @@ async function signInByPassword(page: Page): Promise<void> {
   await page.getByLabel('Username').fill('demo.member');
   await page.getByLabel('Password').fill('demo-member-password');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
-
-/** The bytes of the secret in the address for an authenticator app. */
-function secretIn(address: string): Buffer {
-  const letters = /secret=([A-Z2-7]+)/.exec(address)?.[1] ?? '';
-  const bits = [...letters].map((letter) => standardAlphabet.indexOf(letter).toString(2).padStart(5, '0'));
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
 const script = `"><img src=x onerror="self.taken=1"><script>self.taken=1</script>`;

@@ -1,6 +1,6 @@
 import { type Column, Table } from '../../../common/table.ts';
 import { html } from '../../../design/html.ts';
-import { momentColumn } from '../../moment.ts';
+import { Moment, momentColumn } from '../../moment.ts';
 import type { ShownMember } from '../../operations.ts';
 
 interface Mean {
@@ -14,7 +14,10 @@ const columns: readonly Column<Mean>[] = [
   { title: 'Name', text: ({ name }) => name },
   { title: 'Kind', text: ({ kind }) => kind },
   momentColumn('Added', ({ createdAt }) => createdAt),
-  momentColumn('Last used', ({ lastUsedAt }) => lastUsedAt),
+  {
+    ...momentColumn<Mean>('Last used', ({ lastUsedAt }) => lastUsedAt),
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : html`<${Moment} at=${lastUsedAt} />`),
+  },
 ];
 
 function codesOf(left: number): string {

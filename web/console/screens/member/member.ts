@@ -212,7 +212,7 @@ const consentColumns = (onDone: (words: string) => void): readonly Column<Consen
     text: ({ allAccounts, accountIds }) =>
       allAccounts ? 'All accounts' : accountIds.join(', ') || 'No account',
   },
-  { title: 'Scopes', text: ({ scopes }) => scopes.join(' ') },
+  { title: 'Scopes', text: ({ scopes }) => scopes.join(' '), isLong: true },
   momentColumn('Given', ({ grantedAt }) => grantedAt),
   momentColumn('Until', ({ expiresAt }) => expiresAt),
   ...(may('members:serve')
@@ -222,14 +222,14 @@ const consentColumns = (onDone: (words: string) => void): readonly Column<Consen
           text: () => '',
           isActs: true,
           cell: ({ consentId, clientName }: Consent) =>
-            html`<${ActButton} onDone=${onDone} act=${{
+            html`<div class="actions"><${ActButton} onDone=${onDone} act=${{
               verb: 'End the consent',
               effect: `${clientName} reads nothing of this member any more.`,
               run: async (reason: string) => {
                 await act(pathOf`/consents/${consentId}/end`, { reason });
                 return 'The consent has ended.';
               },
-            }} />`,
+            }} /></div>`,
         },
       ]
     : []),
