@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { Browser } from 'playwright-core';
 import { openPage, type WatchedPage } from './browser.ts';
+import { otherOrigin } from './other-origin.ts';
 
 const hostile = `"><img src=x onerror="self.taken=1"><script>self.taken=1</script>{{7*7}}\${7*7}`;
 /** Fields whose form the app relies on; all other texts of a response can be written by a member, a core or an app. */
@@ -13,7 +12,10 @@ type Attack = readonly [name: string, run: () => Promise<readonly string[]>];
 export function attackApp(browser: Browser, member: WatchedPage, url: string): readonly Attack[] {
   return [
     ['script in every text of a response is shown as text', () => hostileTexts(member, url)],
-    ['a page of another origin cannot frame the app', () => framed(browser, url)],
+    [
+      'a page of another origin cannot frame the app, the console and the sign-in',
+      () => framed(browser, url),
+    ],
     ['a response of another sign-in is refused', () => foreignResponse(browser, url)],
   ];
 }
@@ -54,23 +56,26 @@ async function hostileTexts({ page }: WatchedPage, url: string): Promise<string[
   return found;
 }
 
+/** The app, the console and the pages of both sign-ins. */
+const framedPaths = [
+  ['/app/demo-web', 'Sign in'],
+  ['/console', 'Sign in'],
+  ['/operations/sign-in', 'Sign in'],
+  ['/auth/v2/security?client_id=demo-budget', 'Password'],
+] as const;
+
 async function framed(browser: Browser, url: string): Promise<string[]> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end(`<iframe src="${url}/app/demo-web"></iframe>`);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  const { page } = await openPage(browser);
-  await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: 'networkidle' });
-  const inside = page.frames()[1];
-  const text =
-    (await inside
-      ?.locator('body')
-      .innerText()
-      .catch(() => '')) ?? '';
-  await page.context().close();
-  server.close();
-  return text.includes('Sign in') ? ['the app shows in a frame'] : [];
+  const found: string[] = [];
+  for (const [path, words] of framedPaths) {
+    await using other = await otherOrigin(`<iframe src="${url}${path}"></iframe>`);
+    const { page } = await openPage(browser);
+    await page.goto(other.url, { waitUntil: 'networkidle' });
+    const body = page.frames()[1]?.locator('body');
+    const text = (await body?.innerText().catch(() => '')) ?? '';
+    if (text.includes(words)) found.push(`${path} shows in a frame`);
+    await page.context().close();
+  }
+  return found;
 }
 
 /** A code of the attacker's own sign-in, with a state that this browser did not make. */

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { openPage, sizes } from './browser.ts';
 import { show, signIn } from './console-page.ts';
 import { fillMember } from './full-member.ts';
+import { otherOrigin } from './other-origin.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { screens } from './walk-roles.ts';
 
@@ -187,6 +188,41 @@ export async function storedTexts(browser: Browser): Promise<string[]> {
   found.push(...(await faultsOf(page, 'the sign-in of operators')));
   await page.goto(`${url}/auth/v2/security?client_id=demo-budget`);
   found.push(...(await faultsOf(page, 'the sign-in of members')), ...faults);
+  await page.context().close();
+  return found;
+}
+
+/** A form of another origin, whose body reads as JSON, and which the browser sends with the cookie of the operator. */
+const forgedForm = (action: string) =>
+  `<form method="post" enctype="text/plain" action="${action}"><input name='{"reason":"forged","x":"' value='"}'></form><script>document.forms[0].submit()</script>`;
+
+/** Another page in the browser of a signed-in administrator can neither act nor read nor sign out. */
+export async function forgedRequests(browser: Browser, url: string): Promise<string[]> {
+  const { page } = await openPage(browser, { viewport: sizes.desktop });
+  await signIn(page, url, 'Demo administrator');
+  const found: string[] = [];
+  for (const path of [
+    '/operations/v1/screening/off',
+    '/operations/v1/audit/verify',
+    '/operations/sign-out',
+  ]) {
+    await using other = await otherOrigin(forgedForm(`${url}${path}`));
+    const forged = await page.context().newPage();
+    const answered = forged.waitForResponse((response) => response.url() === `${url}${path}`);
+    await forged.goto(other.url);
+    const status = (await answered).status();
+    if (status < 400) found.push(`${path}: a form of another origin gets ${status}`);
+    await forged.close();
+  }
+  await using reader = await otherOrigin('');
+  const reading = await page.context().newPage();
+  await reading.goto(reader.url);
+  const read = await reading.evaluate(
+    `fetch('${url}/operations/v1/operators', { credentials: 'include' }).then((response) => response.text(), () => 'refused')`,
+  );
+  if (read !== 'refused') found.push('a script of another origin reads the operators');
+  await show(page, url, 'operators');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
   await page.context().close();
   return found;
 }

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
-import { hostileTexts, storedTexts } from './attack-console.ts';
+import { forgedRequests, hostileTexts, storedTexts } from './attack-console.ts';
 import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts';
 import { decidesSeveral } from './bulk.ts';
 import { changesInstitution } from './change-institution.ts';
@@ -274,6 +274,7 @@ if (browser !== undefined) {
   await journey('a member with one of everything', () => showsFullMember(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));
   await journey('script that persons and programs have stored', () => storedTexts(browser));
+  await journey('requests that another page forges', () => forgedRequests(browser, url));
   await journey('a page tells of the end of its session', () => tellsOfTheEnd(browser, url));
   await journey('a role that is taken away while its page is open', () => losesRole(browser, url));
   await journey('an operator who is suspended', () => suspended(browser, url));

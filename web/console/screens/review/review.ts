@@ -23,9 +23,13 @@ import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { Status } from '../transfer-columns.ts';
 import { BulkDialog } from './bulk-dialog.ts';
 import { type Decision, wordsOf } from './decision.ts';
+import { usualOf } from './usual.ts';
 
 /** So many can still be read one by one before they are decided together. */
 const mostChosen = 100;
+/** Transfers of the source account that are read, and shown, beside the one that waits. */
+const lastRead = 50;
+const lastShown = 8;
 
 /** Transfers that wait, the first due first, and the acts that wait for a second person. */
 export function ReviewScreen() {
@@ -212,6 +216,18 @@ function decidersOf({ approvedBy, approvalsNeeded }: WaitingTransfer): string {
   return missing > 1 ? `approvers, ${missing} of them` : 'an approver';
 }
 
+/** The amount and the destination of the transfer beside those that completed before. */
+function Usual({ transfer, last }: { transfer: WaitingTransfer; last: readonly FoundTransfer[] }) {
+  const { completed, larger, largest, toDestination } = usualOf(transfer, last);
+  if (completed === 0)
+    return html`<p class="quiet">No transfer out of the account in this currency has completed lately.</p>`;
+  return html`<dl class="facts">
+    <div><dt>Completed among the last ${lastRead}</dt><dd>${completed}</dd></div>
+    <div><dt>Largest of them</dt><dd><${Amount} value=${{ amount: largest, currencyCode: transfer.currencyCode }} />${larger === 0 && html` <${Badge} kind="warn">this one is larger<//>`}</dd></div>
+    <div><dt>To the same account</dt><dd>${toDestination === 0 ? html`<${Badge} kind="warn">none<//>` : toDestination}</dd></div>
+  </dl>`;
+}
+
 /** The transfer beside the last ones of the same source account, which show what is usual there. */
 function Selected({
   transfer,
@@ -222,7 +238,8 @@ function Selected({
 }) {
   const { fromAccountId } = transfer;
   const { state, again } = useLoad(
-    () => ask(() => readPage<FoundTransfer>('/transfers', { accountId: fromAccountId, limit: '10' })),
+    () =>
+      ask(() => readPage<FoundTransfer>('/transfers', { accountId: fromAccountId, limit: String(lastRead) })),
     [fromAccountId],
   );
   return html`<section class="card" aria-label="The selected transfer">
@@ -232,6 +249,7 @@ function Selected({
         <div><dt>From</dt><dd><a href=${addressOf('accounts', fromAccountId)}>${fromAccountId}</a></dd></div>
         <div><dt>To</dt><dd><a href=${addressOf('accounts', transfer.toAccountId)}>${transfer.toAccountId}</a></dd></div>
         <div><dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd></div>
+        <div><dt>Waits for</dt><dd>${wordOf(transfer.heldFor)}</dd></div>
         <div><dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd></div>
         <div><dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd></div>
         <div><dt>May decide</dt><dd>${decidersOf(transfer)}</dd></div>
@@ -246,12 +264,14 @@ function Selected({
         }
         <a class="button" data-kind="quiet" href=${addressOf('transfers', transfer.id)}>Open</a>
       </div>
-      <h2>Last transfers of the source</h2>
+      <h2>Usual for the source</h2>
     </div>
     <${Stateful} state=${state} subject="the last transfers" again=${again}>
       ${({ items }: { readonly items: readonly FoundTransfer[] }) =>
-        html`<ul class="list">${items
+        html`<div class="body"><${Usual} transfer=${transfer} last=${items} /></div>
+        <ul class="list">${items
           .filter(({ id }) => id !== transfer.id)
+          .slice(0, lastShown)
           .map(
             (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
             <span class="first">${one.toAccountId}</span><${Amount} value=${one} />
