@@ -109,8 +109,8 @@ function Story({ of: { story } }: { of: ShownBreak }) {
     <header><h2 id="story">Story</h2></header>
     <ol class="list">${story.map(
       ({ at, author, note }, place) => html`<li class="row" key=${place}>
-        <span class="first">${note}</span><span class="second"><${Moment} at=${at} /></span>
-        <span class="second">${author ?? 'The service'}</span>
+        <span class="first note">${note}</span>
+        <span class="second note">${author ?? 'The service'}, <${Moment} at=${at} /></span>
       </li>`,
     )}</ol>
   </section>`;
