@@ -92,7 +92,7 @@ for (const [name, given, status, pattern] of [
   });
 }
 
-test('of two registrations of one issuer in the same moment, one is refused', async () => {
+test('refuses one of two registrations of an issuer in the same moment', async () => {
   const answers = await Promise.all(
     ['first', 'second'].map((providerId) =>
       administrator.post('/providers', { ...login(providerId), issuer: 'https://twice.bank.example' }),

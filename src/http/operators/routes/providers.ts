@@ -26,7 +26,7 @@ import { body, Changed, flag, oneOf, optional, reason, shape, text, texts, withR
 const visible = (maxLength: number) => Type.String({ maxLength, pattern: '^[!-~]+$' });
 const scopeNames = memberScopes.filter((scope) => scope !== 'offline_access');
 
-/** What may change; kind, issuer and audience never do. */
+/** The settings that may change. Kind, issuer and audience never do. */
 const settings = {
   keys: Type.String({
     maxLength: 32_768,
