@@ -25,6 +25,8 @@ export type Mode = 'sync' | 'async';
 export const times = { ttl: 8, loop_wait: 1, retry_timeout: 3 } as const;
 
 const database = 'bank';
+/** Of ops/patroni. */
+export const superuser = { login: 'postgres', password: 'change-me-1' } as const;
 /** A busy machine takes minutes to rewind a server. */
 const patienceMillis = 600_000;
 /** Bytes. The load goes on, and the lag is that of the last report. */
@@ -125,7 +127,16 @@ export class Cluster {
         : []),
       // This process is root or any user, not the one of the server.
       ['local all postgres peer', 'local all all trust'],
-      ['bank_owner,bank_app,bank_dump', embeddedLogin],
+      ['bank_owner,bank_app,bank_dump', `${embeddedLogin},${superuser.login}`],
+      // PostgreSQL 17 keeps copies of the slots of moves at the standbys (docs/cells.md).
+      ...(keepsSlots(programs)
+        ? [
+            [
+              'hot_standby: "on"',
+              'hot_standby: "on"\n        hot_standby_feedback: "on"\n        sync_replication_slots: "on"',
+            ],
+          ]
+        : []),
       ['\netcd:', `\n${this.#patroni.api}:`],
     ] as readonly (readonly [string, string])[];
     for (const name of ['patroni.yml', 'etcd.env', 'haproxy.cfg'])
@@ -302,6 +313,12 @@ export class Cluster {
     await Promise.all(this.#servers.map(({ etcd }) => etcd.stop()));
     await this.#agent.close();
   }
+}
+
+/** Whether the PostgreSQL of the folder is 17 or newer. */
+export function keepsSlots(programs: string): boolean {
+  const version = execFileSync(path.join(programs, 'postgres'), ['--version'], { encoding: 'utf8' });
+  return Number(/ (\d+)/.exec(version)?.[1]) >= 17;
 }
 
 function killQuietly(pid: number): void {

@@ -163,7 +163,10 @@ async function prepare(move: Move): Promise<void> {
   await buildFence(target.db, tables);
   await onStep?.('copy');
   await subscribe(target, source, channel);
-  await waitForCopies(target, channel.slot, (done, of) => void onStep?.('copy', `${done} of ${of} tables`));
+  await waitForCopies(source, target, {
+    channel,
+    onProgress: (done, of) => void onStep?.('copy', `${done} of ${of} tables`),
+  });
   await continueKeys(target, institutionId, tables);
   if (!(await waitForApplied(source, channel.slot, lagPatienceMillis)))
     refuse(

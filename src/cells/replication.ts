@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withWritableHost } from '../shared/text/database-urls.ts';
 import type { InstitutionId } from '../storage/index.ts';
 import { run, type Side } from './side.ts';
 import { type MovedTable, thatMove } from './tables.ts';
@@ -47,22 +48,46 @@ export async function publish(
     );
   }
   if ((await run(db, 'select from pg_replication_slots where slot_name = $1', [slot])).length === 0)
-    await run(db, `select from pg_create_logical_replication_slot($1, 'pgoutput')`, [slot]);
+    await run(
+      db,
+      // Standbys may keep a copy of it, so that it outlives a fail-over (docs/cells.md).
+      `select from pg_create_logical_replication_slot($1, 'pgoutput'${(await versionOf({ db })) >= failoverVersion ? ', failover => true' : ''})`,
+      [slot],
+    );
 }
 
 /** Idempotent. The subscription reads as its owner, since the tables' owner may be bound by row-level security. */
 export async function subscribe({ db }: Side, source: Side, { publication, slot }: Channel): Promise<void> {
   if (await isSubscribed({ db }, slot)) return;
-  const [version] = await run<{ isNew: boolean }>(
-    db,
-    `select current_setting('server_version_num')::integer >= 160000 as is_new`,
-  );
-  const [address] = await run<{ text: string }>(db, 'select quote_literal($1::text) as text', [source.url]);
+  const version = await versionOf({ db });
+  const areBothNew = Math.min(version, await versionOf(source)) >= failoverVersion;
+  const options = [
+    'create_slot = false',
+    `slot_name = '${slot}'`,
+    'copy_data = true',
+    ...(version >= runAsOwnerVersion ? ['run_as_owner = true'] : []),
+    ...(areBothNew ? ['failover = true'] : []),
+  ];
+  // The subscription finds the primary again after a fail-over of the source.
+  const [address] = await run<{ text: string }>(db, 'select quote_literal($1::text) as text', [
+    withWritableHost(source.url),
+  ]);
   await run(
     db,
-    `create subscription ${slot} connection ${address?.text} publication ${publication}
-     with (create_slot = false, slot_name = '${slot}', copy_data = true${version?.isNew ? ', run_as_owner = true' : ''})`,
+    `create subscription ${slot} connection ${address?.text} publication ${publication} with (${options.join(', ')})`,
   );
+}
+
+/** Major versions of PostgreSQL from which subscriptions read as their owner, and slots outlive a fail-over. */
+const runAsOwnerVersion = 16;
+const failoverVersion = 17;
+
+async function versionOf({ db }: Pick<Side, 'db'>): Promise<number> {
+  const [row] = await run<{ version: number }>(
+    db,
+    `select current_setting('server_version_num')::integer / 10000 as version`,
+  );
+  return row?.version ?? 0;
 }
 
 /** False: the target follows a slot that the source has no more, after a fail-over of the source for instance. Changes may be missing then. */
@@ -86,13 +111,20 @@ async function isSubscribed({ db }: Pick<Side, 'db'>, slot: string): Promise<boo
   return found.length > 0;
 }
 
-/** Waits until every table is copied. Throws an Error if the subscription stops on an error that the target's log has. */
+/** Waits until every table is copied. Throws an Error if the subscription stops on an error that the target's log has, or lost its slot. */
 export async function waitForCopies(
-  { db }: Side,
-  slot: string,
-  onProgress: (copied: number, of: number) => void,
+  source: Side,
+  target: Side,
+  {
+    channel,
+    onProgress,
+  }: { readonly channel: Channel; readonly onProgress: (copied: number, of: number) => void },
 ): Promise<void> {
+  const { db } = target;
   for (;;) {
+    // A subscription without its slot waits for ever, and counts no error.
+    if (!(await isChannelWhole(source, target, channel)))
+      throw new Error('The replication has lost its slot at the source. Undo the move, and begin it anew.');
     const [state] = await run<{ copied: number; all: number; enabled: boolean; errors: number }>(
       db,
       `select count(*) filter (where r.srsubstate in ('r', 's'))::integer as copied, count(*)::integer as all,
@@ -100,7 +132,7 @@ export async function waitForCopies(
               max(t.apply_error_count + t.sync_error_count)::integer as errors
        from pg_subscription s join pg_subscription_rel r on r.srsubid = s.oid
        join pg_stat_subscription_stats t on t.subid = s.oid where s.subname = $1`,
-      [slot],
+      [channel.slot],
     );
     if (state?.enabled !== true || state.errors > mostErrors)
       throw new Error("The copy does not get on. The other cell's PostgreSQL has the reason in its log.");

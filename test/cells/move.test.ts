@@ -717,6 +717,49 @@ test('a move whose slot is gone, as after a fail-over of the source, is refused 
   assert.deepEqual(await west.rows('select subname from pg_subscription'), []);
 });
 
+test('a move is made for a fail-over of its source, and ends when its slot is lost in the copy', async () => {
+  const holder = await openSide(west.ownerUrl);
+  const say = (statement: string) => holder.db.query({ name: '', text: statement });
+  let lost: Promise<unknown> | undefined;
+  let told: object[] = [];
+  const onStep = async (step: string, detail?: string) => {
+    if (step !== 'copy' || lost !== undefined) return;
+    // The copy of this table waits, so that the others are not done before the slot is gone.
+    if (detail === undefined) {
+      await say('begin');
+      await say('lock table consents in share mode');
+      return;
+    }
+    lost = eventually('the slot is dropped', async () => {
+      const [slot] = await east.rows<{ name: string; failover: boolean }>(
+        `select slot_name as name, failover from pg_replication_slots where slot_name like 'sharedraft_move_%'`,
+      );
+      const subscribed = await west.rows(
+        `select subfailover as failover, subconninfo ~ '[?&]target_session_attrs=read-write$' as "findsPrimary" from pg_subscription`,
+      );
+      told = [{ failover: slot?.failover }, ...subscribed];
+      const drop = `select pg_terminate_backend(active_pid) from pg_replication_slots where slot_name = '${slot?.name}';
+        select pg_drop_replication_slot('${slot?.name}')`;
+      return east.rows(drop).then(
+        () => true,
+        () => false,
+      );
+    });
+  };
+  try {
+    await assert.rejects(
+      between(east, west, (deps) => moveInstitution({ ...deps, onStep }, 'harbor', 'west')),
+      /has lost its slot at the source\. Undo the move/,
+    );
+    await lost;
+  } finally {
+    await holder.close();
+  }
+  assert.deepEqual(told, [{ failover: true }, { failover: true, findsPrimary: true }]);
+  await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
+  assert.deepEqual(await west.rows('select subname from pg_subscription'), []);
+});
+
 /** The row of harbor at the first cell, as a backup has it. */
 const restoreTo = (row: string) =>
   east.rows(`set session_replication_role = 'replica'; update institutions set ${row} where code = 'harbor'`);

@@ -9,14 +9,16 @@ import { type Answer, paths, send } from './demo.ts';
 const api = '/digitalbanking';
 
 export class RetryingClient {
-  readonly #cells: readonly TestCell[];
+  readonly #cells: readonly Pick<TestCell, 'address'>[];
+  readonly #patienceMillis: number;
   #at = 0;
   #token = '';
   /** Answers that were no outcome, by status. */
   readonly retried: number[] = [];
 
-  constructor(cells: readonly TestCell[]) {
+  constructor(cells: readonly Pick<TestCell, 'address'>[], patienceMillis = 60_000) {
     this.#cells = cells;
+    this.#patienceMillis = patienceMillis;
   }
 
   get token(): string {
@@ -24,7 +26,7 @@ export class RetryingClient {
   }
 
   async request(method: string, path: string, body?: object): Promise<Answer> {
-    for (const deadline = Date.now() + 60_000; ; ) {
+    for (const deadline = Date.now() + this.#patienceMillis; ; ) {
       const headers = this.#token === '' ? {} : { authorization: `Bearer ${this.#token}` };
       const address = this.#cells[this.#at]?.address ?? '';
       const answer = await send(address, method, path, { headers, ...(body && { body }) });

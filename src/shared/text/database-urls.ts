@@ -10,3 +10,9 @@ export function oneUrlPerHost(url: string): string[] {
   if (several.length < 2) return [url];
   return several.map((folder) => `${before}${encodeURIComponent(folder)}${after}`);
 }
+
+/** The URL as libpq searches its hosts: without the parameter it takes the first one that responds, which may be a standby. */
+export function withWritableHost(url: string): string {
+  if (/[?&]target_session_attrs=/.test(url)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=read-write`;
+}
