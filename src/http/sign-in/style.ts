@@ -21,7 +21,7 @@ body {
 main { width: 100%; max-width: 26rem; padding: 2.25rem; background: var(--card); border-radius: 1rem; box-shadow: 0 1px 2px #0002, 0 12px 32px #0001; }
 .brand { margin: 0 0 1.75rem; font-weight: 650; color: var(--accent); }
 h2 { margin: 1.5rem 0 0; font-size: 1.1rem; }
-h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; }
+h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; text-wrap: pretty; }
 p { margin: 0.5rem 0 0; }
 .lead { color: var(--soft); margin-bottom: 1.5rem; }
 label, legend { display: block; margin: 1.1rem 0 0.35rem; padding: 0; font-weight: 600; }
@@ -42,6 +42,9 @@ button {
   width: 100%; min-height: 2.9rem; margin-top: 1.5rem; padding: 0.7rem 1rem; font: inherit; font-weight: 650; cursor: pointer;
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.6rem;
 }
+/* The lead has its own space below it. */
+.lead:last-child { margin-bottom: 0; }
+.lead + form > button:first-child { margin-top: 0; }
 button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent; }
 :is(button, input, summary, a):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
@@ -55,7 +58,6 @@ li { padding: 0.15rem 0; }
 .parts { list-style: none; padding: 0; }
 .parts li { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
 .parts span { flex: 1 1 12rem; }
-summary { min-height: 2.75rem; display: flex; align-items: center; color: var(--accent); cursor: pointer; }
 .rows button { width: auto; flex: none; margin: 0; min-height: 2.75rem; }
 .done { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; border: 1px solid var(--accent); border-radius: 0.6rem; }
 a { color: var(--accent); }
