@@ -102,7 +102,7 @@ async function walkAdministrator(walk: Walk): Promise<void> {
   faults.splice(0);
   await see('invitation-refused');
   await page.goto(`${url}/operations/invitation?institution=${code}`);
-  await see('invitation');
+  await see('invitation', 'phone');
   await accept(page, secret, () => see('enrollment', 'phone'));
   await passkeys(page, { url, faults, see, authenticator });
   await device(page, { url, code, faults, see });
@@ -167,14 +167,14 @@ async function device(
   faults.splice(0);
   await see('device-refused');
   await page.goto(`${url}/operations/device`);
-  await see('device');
+  await see('device', 'phone');
   await page.getByLabel('Code').fill(userCode);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('ada on laptop').waitFor();
   await see('device-asks', 'phone');
   await page.getByRole('button', { name: 'Sign it in' }).click();
   await page.getByText('The command line is signed in').waitFor();
-  await see('device-done');
+  await see('device-done', 'phone');
 }
 
 async function manageOperators(
@@ -277,7 +277,7 @@ async function walkProvider(walk: Walk, issuer: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByRole('heading', { name: 'On to your institution' }).waitFor();
   faults.splice(0);
-  await see('leaving');
+  await see('leaving', 'phone');
   await page.unroute(`${issuer}/**`);
   await page.getByRole('link', { name: 'Continue' }).click();
   await page.locator('input[name=login]').fill('cleo');

@@ -1,13 +1,17 @@
 // Walks the pages of sign-in in a real browser, against a demo of its own: node scripts/browser/walk-sign-in.ts [--pictures]
 //
 // A member signs in by password, enrolls a passkey with the browser's virtual authenticator, signs in with it by the button and by suggestion,
-// consents, and removes the passkey. Then an authenticator app is set up, used and removed. Another one activates, and asks for a code in place of a forgotten password. Each page has no error in the console, no breach of a policy, and no breach that axe-core finds, light and
-// dark, on a phone and on a desktop. With --pictures it also writes those of docs/pictures.
+// consents, and removes the passkey. Then an authenticator app is set up, used and removed, and the member signs out. Another one activates, and asks for a
+// code in place of a forgotten password. An app sends a wrong address, and a member stops mail by the link of a message. Each page has no error in the
+// console, no breach of a policy, and no breach that axe-core finds, light and dark, on a phone and on a desktop. With --pictures it also writes those of
+// docs/pictures.
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { codeOf, stepAt } from '../../src/auth/second-factor/totp.ts';
+import { startMailbox } from '../../test/mail/mailbox.ts';
 import { addAuthenticator, secretIn } from './authenticator.ts';
 import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
+import { unsubscribeLink } from './mail-link.ts';
 import { startDemo } from './service.ts';
 
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
@@ -47,6 +51,55 @@ async function hostileAgents(browser: Browser, url: string): Promise<void> {
   }
 }
 
+/** Looks at the page as it stands, and takes its picture on a phone. */
+type See = (name: string, options?: { readonly inPictures?: boolean }) => Promise<void>;
+
+interface Steps {
+  readonly page: Page;
+  readonly faults: string[];
+  readonly seen: See;
+}
+
+/** A member who signed in by password comes back for an act that asks for a passkey. */
+async function stepUp({ page, seen }: Steps, address: string): Promise<void> {
+  await page.goto(`${address}&${new URLSearchParams({ acr_values: 'phr', login_hint: 'demo.member' })}`);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  await seen('step-up');
+}
+
+/** The page asks, since a link of another site must not sign a member out. */
+async function leave({ page, faults, seen }: Steps, url: string): Promise<void> {
+  await page.goto(`${url}/auth/v2/logout`);
+  await page.getByRole('heading', { name: 'Sign out?' }).waitFor();
+  await seen('sign-out');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await seen('signed-out');
+  await page.goto(`${url}/auth/v2/security?client_id=demo-budget`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  report('signs out', faults.splice(0));
+}
+
+/** Nothing leads back to an app whose address is not certain. */
+async function refused({ page, faults, seen }: Steps, address: string): Promise<void> {
+  const wrong = new URL(address);
+  wrong.searchParams.set('redirect_uri', 'https://elsewhere.example/');
+  await page.goto(String(wrong));
+  await page.getByRole('heading', { name: 'This did not work' }).waitFor();
+  // The browser's console tells of the status 400.
+  faults.splice(0);
+  await seen('refused');
+}
+
+async function stopMail({ page, seen }: Steps, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'Stop alerts by e-mail?' }).waitFor();
+  await seen('unsubscribe');
+  await page.getByRole('button').click();
+  await page.getByRole('heading', { name: 'Stop alerts by e-mail?' }).waitFor({ state: 'detached' });
+  await seen('unsubscribed', { inPictures: false });
+}
+
 async function walk(
   browser: Browser,
   url: string,
@@ -54,14 +107,17 @@ async function walk(
     colorScheme,
     size,
     takesPictures,
+    mailLink,
   }: {
     readonly colorScheme: 'light' | 'dark';
     readonly size: keyof typeof sizes;
     readonly takesPictures: boolean;
+    /** Stops alerts by e-mail. */
+    readonly mailLink: string;
   },
 ): Promise<void> {
   const { page, faults } = await openPage(browser, { viewport: sizes[size], colorScheme });
-  const seen = async (name: string, { inPictures = true } = {}) => {
+  const seen: See = async (name, { inPictures = true } = {}) => {
     report(`${name}, ${size}, ${colorScheme}`, [...(await breachesOf(page)), ...faults.splice(0)]);
     if (!takesPictures || !inPictures || size !== 'phone') return;
     await page.screenshot({ path: `${pictures}sign-in-${name}-${size}-${colorScheme}.png` });
@@ -72,6 +128,8 @@ async function walk(
     ...{ scope: 'openid profile account:read', prompt: 'login consent', code_challenge_method: 'S256' },
     code_challenge: challenge,
   })}`;
+
+  const steps = { page, faults, seen };
 
   await page.goto(security);
   await addAuthenticator(page);
@@ -97,6 +155,10 @@ async function walk(
   await page.goto(security);
   await signInByPassword(page);
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
+  await page.getByRole('button', { name: 'Add a passkey' }).waitFor();
+  await seen('enrollment');
+  await stepUp(steps, authorize.replace('&prompt=login+consent', ''));
+  await page.goto(security);
   await page.getByLabel('Name of the new passkey').fill('Blue phone');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByText('The passkey was added').waitFor();
@@ -174,17 +236,22 @@ async function walk(
   await page.getByRole('button', { name: 'Remove' }).click();
   await page.getByText('The authenticator app was removed').waitFor();
   report('removes the authenticator app', faults.splice(0));
+  await leave(steps, url);
+  await refused(steps, authorize);
+  await stopMail(steps, mailLink);
   await page.context().close();
 }
 
 const browser = await openBrowser();
 if (browser !== undefined) {
-  await using demo = await startDemo();
+  await using mailbox = await startMailbox();
+  await using demo = await startDemo({ SMTP_URL: `smtp://127.0.0.1:${mailbox.port}` });
+  const mailLink = await unsubscribeLink(demo, mailbox);
   const takesPictures = process.argv.includes('--pictures');
   await hostileAgents(browser, demo.url);
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const size of ['phone', 'desktop'] as const) {
-      await walk(browser, demo.url, { colorScheme, size, takesPictures }).catch((error: Error) =>
+      await walk(browser, demo.url, { colorScheme, size, takesPictures, mailLink }).catch((error: Error) =>
         report(`walk, ${size}, ${colorScheme}`, [error.message.split('\n').slice(0, 3).join(' ')]),
       );
     }
