@@ -34,6 +34,7 @@ describe('edge of the token operation', () => {
       parameters: { grant_type: 'password', unknown: 1 },
       repeated: [],
       authorization: undefined,
+      certificate: undefined,
     });
     assert.equal(origin.address, '127.0.0.1');
     assert.equal(typeof countFor, 'function');
