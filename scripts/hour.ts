@@ -2,8 +2,8 @@
 //
 //   node scripts/hour.ts                          an hour at 500 requests a second with 200 institutions
 //   node scripts/hour.ts --minutes 12             the same faults, closer together
-//   node scripts/hour.ts --from COMMIT            the version that serves first; by default the newest tag, else the commit before
-//                                                 the newest migration
+//   node scripts/hour.ts --from COMMIT            the version that serves first; by default the commit before the newest migration,
+//                                                 which has metrics, as 0.2.0 has not
 //   node scripts/hour.ts --only freeze,upgrade    some of the faults
 //
 // Two processes of two workers each stand behind HAProxy, on a primary with a synchronous standby. The faults, at fixed parts of the time:
@@ -54,7 +54,7 @@ if (missing.length > 0) {
 }
 
 const minutes = Number(values.minutes);
-const from = values.from ?? olderVersion();
+const from = values.from ?? `${git('log', '-1', '--format=%H', '--', 'migrations')}^`;
 const parent = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-hour-'));
 await chmod(parent, 0o755);
 const old = path.join(parent, 'old');
@@ -140,11 +140,6 @@ async function fillBy(checkout: string): Promise<People> {
   });
   if ((await exitOf(child)) !== 0) throw new Error('The database could not be filled.');
   return JSON.parse(output);
-}
-
-function olderVersion(): string {
-  const [tag] = git('tag', '--sort=-creatordate').split('\n');
-  return tag || `${git('log', '-1', '--format=%H', '--', 'migrations')}^`;
 }
 
 function isInstalled(program: string): boolean {
