@@ -50,6 +50,7 @@ export async function changesProvider(browser: Browser, url: string): Promise<st
   await page.getByText('walk-login is changed.').waitFor();
   const providers = page.getByRole('region', { name: 'Identity providers' });
   await providers.getByRole('button', { name: 'Switch off' }).press('Enter');
+  await dialog.waitFor();
   await page.keyboard.type('A test');
   await page.keyboard.press('Enter');
   await page.getByText('walk-login is switched off.').waitFor();

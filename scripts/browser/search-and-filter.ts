@@ -33,23 +33,24 @@ export async function filtersTable(browser: Browser, url: string): Promise<strin
   const found: string[] = [];
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo teller');
-  await show(page, url, 'members/p-1002');
-  const card = page.getByRole('region', { name: 'Last events' });
+  await show(page, url, 'transfers/walk-2');
+  const card = page.getByRole('region', { name: 'Decision' });
   const rows = card.locator('tbody tr');
   const all = await rows.count();
-  await card.getByRole('searchbox', { name: 'Filter: Last events' }).fill('login succeeded');
+  await card.getByRole('searchbox', { name: 'Filter: Checks of the decision' }).fill('passed');
   await card.getByText(new RegExp(`^\\d+ of ${all} rows$`)).waitFor();
   const left = await rows.count();
-  if (left === 0 || (await rows.filter({ hasText: 'Login' }).count()) !== left)
+  if (left === 0 || (await rows.filter({ hasText: 'Passed' }).count()) !== left)
     found.push(`${left} rows of ${all} are left`);
   const save = card.getByRole('button', { name: 'Save as CSV' });
   const [download] = await Promise.all([page.waitForEvent('download'), save.press('Enter')]);
-  if (download.suggestedFilename() !== 'last-events.csv') found.push(download.suggestedFilename());
+  if (download.suggestedFilename() !== 'checks-walk-2.csv') found.push(download.suggestedFilename());
   const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
   if (lines.length !== left + 1) found.push(`the file has ${lines.length} lines`);
   await card.getByRole('searchbox').fill('no such words');
   await card.getByText('No row has this text.').waitFor();
   found.push(...(await breachesOf(page)));
+  await show(page, url, 'members/p-1002');
   const accounts = page.getByRole('region', { name: 'Accounts and rights of this person' });
   await accounts.getByRole('button', { name: 'Save as CSV' }).waitFor();
   await page.context().close();
