@@ -76,8 +76,14 @@ function prepare(screen: string): () => void {
 /** The address holds the screen, so the link moves the focus itself. */
 function skip(event: Event): void {
   event.preventDefault();
+  focusMain();
+}
+
+function focusMain(): void {
   document.getElementById('main')?.focus();
 }
+
+const searchId = 'find';
 
 /** Ctrl+K, ⌘K or / from anywhere. */
 function Search() {
@@ -96,11 +102,13 @@ function Search() {
   const submit = (event: Event) => {
     event.preventDefault();
     const text = field.current?.value.trim() ?? '';
-    if (text !== '') go(addressOf('search', undefined, { text }));
+    if (text === '') return;
+    focusMain();
+    go(addressOf('search', undefined, { text }));
   };
   return html`<form role="search" class="search" onSubmit=${submit}>
-    <label class="visually-hidden" for="find">Find a member, an account or a transfer</label>
-    <input id="find" ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" />
+    <label class="visually-hidden" for=${searchId}>Find a member, an account or a transfer</label>
+    <input id=${searchId} ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" />
   </form>`;
 }
 
@@ -123,7 +131,8 @@ interface ScreenProps {
 export function Screen({ title, lead, acts, children }: ScreenProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    heading.current?.focus({ preventScroll: true });
+    // A screen that becomes ready while the operator writes a search takes no key of it.
+    if (document.activeElement?.id !== searchId) heading.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, []);
   useEffect(() => {
