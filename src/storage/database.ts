@@ -160,7 +160,7 @@ export class Database {
     return this.#with(async (connection) => {
       const db = new InstitutionConnection(connection, institutionId);
       return connection.durably(work(db)).catch((error) => {
-        throw isConnectionLoss(error) ? new UnusableConnectionError(databaseLost(error)) : asLockedOut(error);
+        throw isConnectionLoss(error) ? new UnusableConnectionError(databaseLost(error)) : error;
       });
     });
   }
@@ -194,7 +194,7 @@ export class Database {
   async directory<T>(work: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
       connection.leave();
-      return unlocked(work(connection));
+      return work(connection);
     });
   }
 
@@ -202,7 +202,7 @@ export class Database {
   async directoryAtOnce<T>(questions: (db: Directory) => Promise<T>): Promise<T> {
     return this.#with((connection) => {
       connection.leave();
-      return unlocked(connection.asOneQuery(() => questions(connection)));
+      return connection.asOneQuery(() => questions(connection));
     });
   }
 
@@ -352,7 +352,7 @@ export class Database {
         broken = true;
         throw databaseUnavailable(error);
       }
-      throw asRefusalOfFence(withCallersStack(error));
+      throw asLockedOut(asRefusalOfFence(withCallersStack(error)));
     } finally {
       // A connection that was lost, or could not roll back, is destroyed.
       release(broken);
@@ -367,11 +367,4 @@ async function runAlone<T>(
 ): Promise<T> {
   const [result] = await runTransaction(connection, isolation, [part]);
   return result as T;
-}
-
-/** A lock that is not free in time is Problem `overloaded`. */
-async function unlocked<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error) => {
-    throw asLockedOut(error);
-  });
 }
