@@ -82,7 +82,7 @@ export async function activateMember(
   { institutionId, clientId }: ClientActor,
   { activationCode, username, password, origin }: ActivationRequest,
 ): Promise<{ readonly userId: string }> {
-  const found = await findWithoutMembership(deps, institutionId, activationCode);
+  const found = await findIssued(deps, institutionId, activationCode);
   if (found?.matches !== true) {
     // Also for a code that nobody has, so that it takes as long.
     const wrong = selectorOf(activationCode);
@@ -118,12 +118,13 @@ export async function activateMember(
   return { userId: activation.userId };
 }
 
-function findWithoutMembership(deps: AuthDeps, institutionId: InstitutionId, text: string) {
+/** Also the code of a person who has lost their memberships since. */
+function findIssued(deps: AuthDeps, institutionId: InstitutionId, text: string) {
   return findCode(deps, institutionId, { text, purpose, select: selectActivation });
 }
 
 async function findActivation(deps: AuthDeps, institutionId: InstitutionId, text: string) {
-  const found = await findWithoutMembership(deps, institutionId, text);
+  const found = await findIssued(deps, institutionId, text);
   return found !== undefined && found.row.memberNumbers.length > 0 ? found : undefined;
 }
 
