@@ -14,7 +14,7 @@
 // Needs Debian's patroni, etcd-server, haproxy and postgresql, and openssl. Exits with 2 after `skip:` with the missing ones, and with 1 if an
 // order is doubled or declined, an event skipped or read twice, or reconcile finds anything; in synchronous mode also if anything
 // acknowledged is lost.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -33,6 +33,7 @@ import { loopbackNetwork, postgresPrograms } from './failovers/settings.ts';
 import { Load } from './hour/load.ts';
 import { Services } from './hour/services.ts';
 import { verify } from './hour/verify.ts';
+import { isInstalled, versionOf } from './programs.ts';
 
 const { values } = parseArgs({
   options: {
@@ -111,7 +112,7 @@ try {
   say(
     `${count} faults, mode ${mode}, seed ${values.seed}, by ${way}; ${values.rate} requests a second, a fifth of them orders; ` +
       `ttl ${times.ttl} s, loop_wait ${times.loop_wait} s, retry_timeout ${times.retry_timeout} s; ` +
-      `${version(values.patroni)}, ${version('etcd')}, ${version(path.join(programs, 'postgres'))}`,
+      `${versionOf(values.patroni)}, ${versionOf('etcd')}, ${versionOf(path.join(programs, 'postgres'))}`,
   );
   for (const reader of readers) reader.start();
   load.start();
@@ -235,17 +236,4 @@ function oneOf<const Word extends string>(option: 'mode' | 'way' | 'api', words:
   const word = words.find((each) => each === values[option]);
   if (word === undefined) throw new Error(`--${option} is one of ${words.join(', ')}.`);
   return word;
-}
-
-function version(program: string): string {
-  return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0]?.trim() ?? '';
-}
-
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync('which', [program], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -30,6 +30,7 @@ import { Load } from './hour/load.ts';
 import { fakeTimeLibrary, Services } from './hour/services.ts';
 import { verify } from './hour/verify.ts';
 import { Watch } from './hour/watch.ts';
+import { isInstalled } from './programs.ts';
 
 const { values } = parseArgs({
   options: {
@@ -140,13 +141,4 @@ async function fillBy(checkout: string): Promise<People> {
   });
   if ((await exitOf(child)) !== 0) throw new Error('The database could not be filled.');
   return JSON.parse(output);
-}
-
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync('which', [program], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

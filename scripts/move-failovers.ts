@@ -8,7 +8,6 @@
 // The command is repeated as docs/cells.md says: until it has moved, or undone and begun anew once it refuses. Members pay meanwhile, and
 // repeat each order without an outcome. Exits with 1 unless every decided order stands once in the books as decided, the feed has the
 // event of each once, and reconcile finds nothing in either cell. `skip:` names a program that is missing.
-import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -37,6 +36,7 @@ import { eventually } from '../test/support/processes.ts';
 import { testSecretKey } from '../test/support/secret-key.ts';
 import { Cluster, keepsSlots, superuser } from './failovers/cluster.ts';
 import { loopbackNetwork, postgresPrograms, serverNumbers } from './failovers/settings.ts';
+import { isInstalled, versionOf } from './programs.ts';
 
 const { values } = parseArgs({
   options: {
@@ -108,7 +108,7 @@ try {
     await startCell(second, { name: 'west', firstNumber: 1001, lastNumber: 1999 }, false),
   ] as const;
   say(
-    `two cells of three servers each; ${version(values.patroni)}, ${version('etcd')}, ${version(path.join(programs, 'postgres'))}; ` +
+    `two cells of three servers each; ${versionOf(values.patroni)}, ${versionOf('etcd')}, ${versionOf(path.join(programs, 'postgres'))}; ` +
       `copies of slots at the standbys: ${hasCopies ? 'yes' : 'no'}`,
   );
   isSound = await run(cells);
@@ -340,17 +340,4 @@ async function isProven(
 
 function seconds(millis: number): string {
   return `${(millis / 1_000).toFixed(1)} s`;
-}
-
-function version(program: string): string {
-  return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0]?.trim() ?? '';
-}
-
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync('which', [program], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -12,9 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listInstitutions } from '../src/institutions/index.ts';
 import { reconcile } from '../src/reconciliation/index.ts';
 import { lakesideApp, pay, RetryingClient } from '../test/support/cell-clients.ts';
-import { startCells, type TestCell } from '../test/support/cells.ts';
+import { environmentOfMove, startCells, type TestCell } from '../test/support/cells.ts';
 import { eventually } from '../test/support/processes.ts';
-import { testSecretKey } from '../test/support/secret-key.ts';
 
 /** Longer than a whole move of the demo institution, so that some commands end before they are killed. */
 const longestMillis = 6_000;
@@ -43,15 +42,7 @@ async function run(
 ): Promise<boolean> {
   const words = ['institution', 'move', 'lakeside', '--to', target.name, ...options];
   const child = spawn(process.execPath, ['src/main.ts', ...words], {
-    env: {
-      PATH: process.env.PATH,
-      PUBLIC_URL: 'http://sharedraft.test',
-      DATABASE_URL: source.url,
-      MIGRATION_DATABASE_URL: source.ownerUrl,
-      CELL_DATABASE_URL: target.ownerUrl,
-      DIRECTORY_DATABASE_URL: source.directory.url,
-      SECRET_KEY: testSecretKey,
-    },
+    env: environmentOfMove(source, target),
     stdio: 'ignore',
   });
   const timer =

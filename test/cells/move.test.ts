@@ -27,7 +27,7 @@ import { changeInstitution } from '../../src/operators/index.ts';
 import { reconcile } from '../../src/reconciliation/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { follow, harborApp, lakesideApp, pay, RetryingClient } from '../support/cell-clients.ts';
-import { between, startCells, type TestCell } from '../support/cells.ts';
+import { between, environmentOfMove, startCells, type TestCell } from '../support/cells.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { fillInstitution } from '../support/filled-institution.ts';
 import { eventually } from '../support/processes.ts';
@@ -78,16 +78,7 @@ function command(
   settings: Readonly<Record<string, string>> = {},
 ) {
   return spawn(process.execPath, ['src/main.ts', ...words], {
-    env: {
-      PATH: process.env.PATH,
-      PUBLIC_URL: 'http://sharedraft.test',
-      DATABASE_URL: source.url,
-      MIGRATION_DATABASE_URL: source.ownerUrl,
-      CELL_DATABASE_URL: target.ownerUrl,
-      DIRECTORY_DATABASE_URL: source.directory.url,
-      SECRET_KEY: testSecretKey,
-      ...settings,
-    },
+    env: { ...environmentOfMove(source, target), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

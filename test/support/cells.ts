@@ -210,3 +210,16 @@ export async function between<T>(
     await sides.target.close();
   }
 }
+
+/** Settings of a command at the source of a move, in a process of its own. */
+export function environmentOfMove(source: TestCell, target: TestCell): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    PUBLIC_URL: testPublicUrl,
+    DATABASE_URL: source.url,
+    MIGRATION_DATABASE_URL: source.ownerUrl,
+    CELL_DATABASE_URL: target.ownerUrl,
+    DIRECTORY_DATABASE_URL: source.directory.url,
+    SECRET_KEY: testSecretKey,
+  };
+}
