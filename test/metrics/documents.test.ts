@@ -9,12 +9,16 @@ import { startTestService } from '../support/service.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-test('the page on monitoring lists every metric of the service', async () => {
-  const page = read('docs/monitoring.md');
+async function familiesOfService(): Promise<string[]> {
   await using service = await startTestService({ environment: { METRICS_PORT: '0' } });
   await scrape(service.service.metricsAddress);
   const text = await (await fetch(`${service.service.metricsAddress}/metrics`)).text();
-  const families = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+  return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+}
+
+test('the page on monitoring lists every metric of the service', async () => {
+  const page = read('docs/monitoring.md');
+  const families = await familiesOfService();
   assert.ok(families.length > 30);
   const isListed = (name: string) =>
     page.includes(`\`${name}\``) ||
@@ -34,10 +38,8 @@ test('every metric of the service stands in a dashboard, a rule or an alert', as
     'prometheus/alerts.rules.yml',
   ];
   const shown = files.map((file) => read(`ops/${file}`)).join('');
-  await using service = await startTestService({ environment: { METRICS_PORT: '0' } });
-  await scrape(service.service.metricsAddress);
-  const text = await (await fetch(`${service.service.metricsAddress}/metrics`)).text();
-  const families = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+  const families = await familiesOfService();
+  assert.ok(families.length > 30);
   assert.deepEqual(
     families.filter((name) => !shown.includes(name)),
     [],
