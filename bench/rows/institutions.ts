@@ -62,7 +62,7 @@ async function serving(bench: Bench, count: number): Promise<Run> {
   return run;
 }
 
-/** Before any load, since alerts of a million transfers are derived for minutes. A statement outside a transaction is one by itself. The statistics lag behind by up to a second. */
+/** Before any load, since alerts of many transfers are derived long after them. A statement outside a transaction is one by itself. The statistics lag behind by up to a second. */
 async function transactionsASecond({ stage, pace, dataset }: Run): Promise<number> {
   const seconds = pace.rounds === 1 ? 2 : idleSeconds;
   const count = async () => {
