@@ -73,12 +73,14 @@ async function standbyIs(state: string): Promise<void> {
 const onStandby = (text: string) => asSuperuser(servers.standby.connection, (client) => client.query(text));
 
 const account = `${paths.accounts}/a-1001-checking`;
+/** The day where the institution is, which is yesterday's in UTC for a few hours. */
+const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York' }).format(at);
 const histories = [
   `${account}/transactions?limit=3`,
   `${account}/transactions?limit=3&status=POSTED`,
   `${account}/transactions?text=first`,
   `${account}/balances?asOf=${at.toISOString()}`,
-  `${account}/balances?effectiveDate=${at.toISOString().slice(0, 10)}`,
+  `${account}/balances?effectiveDate=${today}`,
   `${paths.transfers}?limit=2`,
   `${paths.transfers}?accountId=a-1001-checking`,
 ];
