@@ -430,8 +430,9 @@ describe('after a restore to an earlier state of the same cluster', () => {
 
   test('a link of an earlier version, without the epoch in which it was read, continues', async () => {
     await using promoted = await startTestService();
-    const { put, promote, caller } = await timelineOf(promoted);
+    const { put, beginWith, promote, caller } = await timelineOf(promoted);
     await put('kept');
+    await beginWith('kept');
     const reader = new Reader(caller);
     await reader.until(isMarker('kept'));
     const url = new URL(reader.next, promoted.address);
@@ -445,11 +446,11 @@ describe('after a restore to an earlier state of the same cluster', () => {
 
   test('a transaction that was rolled back on an earlier timeline refuses no reader at the next fail-over', async () => {
     await using promoted = await startTestService();
-    const { put, lose, note, promote, caller } = await timelineOf(promoted);
+    const { put, lose, beginWith, promote, caller } = await timelineOf(promoted);
     await put('kept 1');
     await lose();
-    await note();
     await put('kept 2');
+    await beginWith('kept 2');
     const reader = new Reader(caller);
     await reader.until(isMarker('kept 2'));
     await promote();
@@ -498,10 +499,13 @@ async function timelineOf(promoted: TestService) {
   const [cluster] = await promoted.db.superuser<{ id: string }>(
     'select system_identifier::text as id from pg_control_system()',
   );
-  /** Its first transaction is this one. */
-  const note = () =>
+  /**
+   * The timeline that ends has begun with the transaction of this event. Other tests of the run have transactions in the same cluster,
+   * and one that was rolled back before the event would look like a lost one.
+   */
+  const beginWith = (name: string) =>
     promoted.db.superuser(
-      `update event_timeline set timeline = '${cluster?.id}/earlier', first_transaction = pg_current_xact_id()`,
+      `update event_timeline set first_transaction = (select xid from outbox where data->>'name' = '${name}')`,
     );
   return {
     caller: await clientOf(promoted),
@@ -514,7 +518,7 @@ async function timelineOf(promoted: TestService) {
         }),
         /lost/,
       ),
-    note,
+    beginWith,
     promote: async () => {
       await promoted.db.superuser(`update event_timeline set timeline = '${cluster?.id}/earlier'`);
       assert.equal(await database.directory((db) => beginEpochsOfTimeline(db, clock())), true);
