@@ -87,6 +87,32 @@ test('finds a member by the first name alone in the own institution, for roles t
   assert.equal((await administrator.get('/members?text=willow')).status, 403);
 });
 
+test('finds the member of a username first, and behind them the members of this first name, page by page', async () => {
+  const [other] = await service.db.superuser<{ person_id: string }>(
+    `update users u set username = 'Willow'
+     from persons p, institutions i
+     where i.code = 'lakeside' and u.institution_id = i.institution_id and u.username is not null and u.username <> 'demo.member'
+       and p.institution_id = u.institution_id and p.person_key = u.person_key and p.first_name <> 'Willow'
+       and u.user_key = (select max(o.user_key) from users o where o.institution_id = u.institution_id and o.username is not null)
+     returning p.person_id`,
+  );
+  assert.ok(other !== undefined, 'another member has a username');
+  const found = async (path: string): Promise<string[]> => {
+    const { body } = await viewer.get(path);
+    return (body.members ?? body).map((one: { personId: string }) => one.personId);
+  };
+  const both = [other.person_id, person.personId];
+  assert.deepEqual(await found('/search?text=willow'), both);
+  assert.deepEqual(await found('/members?text=willow'), both);
+  assert.deepEqual(await found('/members?text=willow&limit=1'), both.slice(0, 1));
+  assert.deepEqual(await found(`/members?text=willow&limit=1&afterPerson=${both[0]}`), both.slice(1));
+  assert.deepEqual(await found(`/members?text=willow&afterPerson=${both[1]}`), []);
+  assert.deepEqual(await found('/members?text=willow&by=username'), both.slice(0, 1));
+  assert.deepEqual(await found('/members?text=willow&by=name'), both.slice(1));
+  // The username of a member is no second person of the name.
+  assert.deepEqual(await found(`/search?text=${encodeURIComponent('Willow Testerman')}`), both.slice(1));
+});
+
 test('removes the authenticator app for a teller, once, and leaves the passkeys', async () => {
   const path = `/users/${person.userId}/remove-second-factor`;
   assert.equal((await viewer.post(path, { reason: 'a test' })).status, 403);

@@ -114,6 +114,7 @@ test('every request’s reads use keys', async () => {
     'a client': (q) => selectClient(q, { clientId: 'app', address: null, now: new Date() }),
     // Its last statement looks for first names.
     'persons of a first name': (q) => selectPersons(q, 'name', { text: 'ada', limit: 5 }),
+    'persons of any kind': (q) => selectPersons(q, 'any', { text: 'ada', limit: 5 }),
     'a login': (q) => selectLogin(q, 'Member.2000'),
     ...Object.fromEntries(
       userIdTypes.flatMap((type) => [

@@ -587,6 +587,7 @@ export interface FoundAnything {
     FoundTransfer,
     'id' | 'fromAccountId' | 'toAccountId' | 'status' | 'createdAt' | 'amount' | 'currencyCode'
   >[];
+  readonly hasMore: { readonly members: boolean; readonly transfers: boolean };
 }
 
 export interface Webhook {

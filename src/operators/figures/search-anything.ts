@@ -1,12 +1,13 @@
 import type { Vault } from '../../auth/index.ts';
 import type { CommandOrigin } from '../../events/index.ts';
 import { formatMinor, parseDecimalAmount, toMinor } from '../../ledger/index.ts';
+import type { Page } from '../../shared/page.ts';
 import { isPublicId } from '../../shared/public-id.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { selectAccountRow } from '../accounts/account-queries.ts';
 import { institutionOf } from '../institutions/institution-of.ts';
 import { findMembers } from '../members/find-members.ts';
-import { selectTransferOfId } from '../transfers/search-queries.ts';
+import { type FoundTransferRow, selectTransferOfId } from '../transfers/search-queries.ts';
 import { searchTransfers } from '../transfers/search-transfers.ts';
 
 interface Deps {
@@ -16,8 +17,12 @@ interface Deps {
 }
 
 const most = 10;
+const none: Page<FoundTransferRow> = { items: [], next: null };
 
-/** Persons by number, address, id or name; an account or a transfer by its id; transfers by amount. The audit records the search for persons. */
+/**
+ * Persons by number, address, id or name; an account or a transfer by its id; transfers by amount. Every kind is searched, whatever the others
+ * find, and has its exact hits first. The audit records the search for persons.
+ */
 export async function searchAnything(
   deps: Deps,
   institutionId: InstitutionId,
@@ -31,13 +36,15 @@ export async function searchAnything(
       )
     : [];
   const ofAmount = await transfersOfAmount(deps, institutionId, { text, origin });
-  const transfers = [...(transfer === undefined ? [] : [transfer]), ...ofAmount].map(
-    ({ transferId: id, amount, currency, fromAccountId, toAccountId, status, createdAt }) => ({
+  const others = ofAmount.items.filter(({ transferKey }) => transferKey !== transfer?.transferKey);
+  const found = [...(transfer === undefined ? [] : [transfer]), ...others];
+  const transfers = found
+    .slice(0, most)
+    .map(({ transferId: id, amount, currency, fromAccountId, toAccountId, status, createdAt }) => ({
       ...{ id, fromAccountId, toAccountId, status, createdAt },
       amount: formatMinor(amount, currency),
       currencyCode: currency,
-    }),
-  );
+    }));
   const accounts =
     account === undefined
       ? []
@@ -48,20 +55,24 @@ export async function searchAnything(
             memberNumber: account.memberNumber,
           },
         ];
-  return { members, accounts, transfers };
+  const hasMore = {
+    members: members.length === most,
+    transfers: found.length > most || ofAmount.next !== null,
+  };
+  return { members, accounts, transfers, hasMore };
 }
 
 async function transfersOfAmount(
   deps: Deps,
   institutionId: InstitutionId,
   { text, origin }: { readonly text: string; readonly origin: CommandOrigin },
-) {
+): Promise<Page<FoundTransferRow>> {
   const parsed = parseDecimalAmount(text.replaceAll(',', ''));
-  if ('invalid' in parsed) return [];
+  if ('invalid' in parsed) return none;
   const { currency } = await institutionOf(deps, institutionId);
   const minor = toMinor(parsed, currency);
-  if (typeof minor !== 'bigint') return [];
+  if (typeof minor !== 'bigint') return none;
   const filter = { leastMinor: minor, mostMinor: minor };
   const page = { limit: most, after: null };
-  return (await searchTransfers(deps, institutionId, { filter, page, origin })).items;
+  return searchTransfers(deps, institutionId, { filter, page, origin });
 }

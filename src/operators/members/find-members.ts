@@ -8,7 +8,7 @@ export { searchWays };
 
 export interface MemberSearch {
   readonly text: string;
-  /** Undefined: in every way but by name, and by name if none of them finds a person. */
+  /** Undefined: in every way. */
   readonly by?: SearchWay | undefined;
   readonly limit: number;
   /** The person id of the last row of the page before. */
@@ -23,23 +23,18 @@ interface Deps {
 }
 
 /**
- * Finds persons by member number, e-mail address, username, id or the beginning of a last or first name, by last name, first name and key; the
- * first names come behind the last names. The audit records the search with a keyed hash of its text, and the number of persons found.
+ * Finds persons by member number, e-mail address, username, id or the beginning of a last or first name. Those that the text identifies come
+ * first, then last names, then first names, each by last name, first name and key. The audit records the search with a keyed hash of its text, and the number of persons found.
  */
 export async function findMembers(
   { database, clock, auth }: Deps,
   institutionId: InstitutionId,
   { text, by, limit, after, origin }: MemberSearch,
 ): Promise<FoundPerson[]> {
-  const ways = by === undefined ? ['any' as const, 'name' as const] : [by];
-  let found: FoundPerson[] = [];
   // PostgreSQL's text cannot contain NUL, so nothing is called so.
-  if (!text.includes('\0')) {
-    for (const way of ways) {
-      found = await database.read(institutionId, (db) => selectPersons(db, way, { text, limit, after }));
-      if (found.length > 0) break;
-    }
-  }
+  const found = text.includes('\0')
+    ? []
+    : await database.read(institutionId, (db) => selectPersons(db, by ?? 'any', { text, limit, after }));
   const nameHash = auditedNameHash(auth.vault, text);
   const entry = { action: 'person.searched', outcome: 'succeeded', reason: by ?? 'any', nameHash } as const;
   await database.transaction(institutionId, (tx) =>

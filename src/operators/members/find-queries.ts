@@ -2,6 +2,8 @@ import { type Queryable, type Statement, sql } from '../../storage/index.ts';
 
 export const searchWays = ['member-number', 'name', 'email', 'username', 'id'] as const;
 export type SearchWay = (typeof searchWays)[number];
+/** `identified`: by anything but a name. `any`: those, and behind them the persons of the name. */
+type SearchWays = SearchWay | 'identified' | 'any';
 
 export interface FoundPerson {
   readonly personId: string;
@@ -56,6 +58,8 @@ const byId = `
         join holders h on h.institution_id = $1 and h.account_key = a.account_key
         where a.institution_id = $1 and a.account_id = $2`;
 
+const identified = of([byMemberNumber, byEmail, byUsername, byId].join('\n  union'));
+
 // U+10FFFF sorts behind every text that begins so.
 const begins = (column: string, parameter: string) =>
   `${column} >= lower(${parameter}) and ${column} < lower(${parameter}) || U&'\\+10FFFF'`;
@@ -64,27 +68,30 @@ const begins = (column: string, parameter: string) =>
 const named = (last: string, first: string) =>
   `${begins('p.last_name_lower', last)} and ${begins('p.first_name_lower', first)}`;
 
-const statements: Readonly<Record<Exclude<SearchWay, 'name'> | 'any', Statement>> = {
+const identifiedPersons = persons('operators_by_any', identified);
+const statements: Readonly<Record<Exclude<SearchWays, 'name' | 'any'>, Statement>> = {
   'member-number': persons('operators_by_member_number', of(byMemberNumber)),
   email: persons('operators_by_email', of(byEmail)),
   username: persons('operators_by_username', of(byUsername)),
   id: persons('operators_by_id', of(byId)),
-  any: persons('operators_by_any', of([byMemberNumber, byEmail, byUsername, byId].join('\n  union'))),
+  identified: identifiedPersons,
 };
 
-const lastNames = persons('operators_by_name', named('$2', '$7'));
+/** Without the persons that $2 identifies; null identifies nobody. */
+const lastNames = persons('operators_by_name', `${named('$7', '$8')} and not ${identified}`);
 
-/** The persons of a first name, without those that `operators_by_name` finds. */
+/** The persons of a first name, without those that $2 identifies and those that `operators_by_name` finds. */
 const firstNames = persons(
   'operators_by_first_name',
-  `${begins('p.first_name_lower', '$2')} and not (${named('$7', '$8')})`,
+  `${begins('p.first_name_lower', '$9')} and not (${named('$7', '$8')}) and not ${identified}`,
   byFirstName,
 );
 
 const position = sql(
   'operators_position_of_person',
-  `select p.last_name_lower as last_name, p.first_name_lower as first_name, p.person_key, ${named('$3', '$4')} as is_named
-   from persons p where p.institution_id = $1 and p.person_id = $2`,
+  `select p.last_name_lower as last_name, p.first_name_lower as first_name, p.person_key, ${named('$4', '$5')} as is_named,
+          ${identified} as is_identified
+   from persons p where p.institution_id = $1 and p.person_id = $3`,
 );
 
 interface Position {
@@ -93,15 +100,20 @@ interface Position {
   readonly personKey: bigint;
   /** Found by `operators_by_name`. */
   readonly isNamed: boolean;
+  /** Found by `operators_by_any`. */
+  readonly isIdentified: boolean;
 }
 
 /** Before every person: keys begin at 1. */
-const beginning: Position = { lastName: '', firstName: '', personKey: 0n, isNamed: true };
+const beginning: Position = { lastName: '', firstName: '', personKey: 0n, isNamed: true, isIdentified: true };
 
-/** The page behind the person `after`; empty if there is no such person. By name: last names in order, then first names. */
+/**
+ * The page behind the person `after`; empty if there is no such person. Each person comes once: those that the text identifies, then last names,
+ * then first names.
+ */
 export async function selectPersons(
   db: Queryable,
-  way: SearchWay | 'any',
+  way: SearchWays,
   page: { readonly text: string; readonly limit: number; readonly after?: string | undefined },
 ): Promise<FoundPerson[]> {
   const { text, limit, after } = page;
@@ -109,19 +121,49 @@ export async function selectPersons(
   const place =
     after === undefined
       ? beginning
-      : (await db.query<Position>(position, [db.institutionId, after, lastName, firstName])).rows[0];
+      : (await db.query<Position>(position, [db.institutionId, text, after, lastName, firstName])).rows[0];
   if (place === undefined) return [];
   const behind = [place.lastName, place.firstName, place.personKey];
-  if (way !== 'name')
+  if (way !== 'name' && way !== 'any')
     return (await db.query<FoundPerson>(statements[way], [db.institutionId, text, limit, ...behind])).rows;
-  const values = [db.institutionId, lastName, limit, ...behind, firstName];
-  const found = place.isNamed ? (await db.query<FoundPerson>(lastNames, values)).rows : [];
+  if (way === 'name') return selectNamed(db, { text, limit, place, identifying: null });
+  const found = place.isIdentified
+    ? (await db.query<FoundPerson>(identifiedPersons, [db.institutionId, text, limit, ...behind])).rows
+    : [];
+  if (found.length === limit) return found;
+  const rest = {
+    limit: limit - found.length,
+    place: place.isIdentified ? beginning : place,
+    identifying: text,
+  };
+  return [...found, ...(await selectNamed(db, { text, ...rest }))];
+}
+
+/** Last names in order, then first names, without the persons that `identifying` identifies. */
+async function selectNamed(
+  db: Queryable,
+  {
+    text,
+    limit,
+    place,
+    identifying,
+  }: {
+    readonly text: string;
+    readonly limit: number;
+    readonly place: Position;
+    readonly identifying: string | null;
+  },
+): Promise<FoundPerson[]> {
+  const { lastName, firstName } = partsOf(text);
+  const behind = [place.lastName, place.firstName, place.personKey];
+  const byLast = [db.institutionId, identifying, limit, ...behind, lastName, firstName];
+  const found = place.isNamed ? (await db.query<FoundPerson>(lastNames, byLast)).rows : [];
   // A comma says that the first word is a last name.
   const first = text.includes(',') ? '' : text.trim();
   if (first === '' || found.length === limit) return found;
   const from = place.isNamed ? ['', '', 0n] : [place.firstName, place.lastName, place.personKey];
-  const rest = [first, limit - found.length, ...from, lastName, firstName];
-  return [...found, ...(await db.query<FoundPerson>(firstNames, [db.institutionId, ...rest])).rows];
+  const byFirst = [db.institutionId, identifying, limit - found.length, ...from, lastName, firstName, first];
+  return [...found, ...(await db.query<FoundPerson>(firstNames, byFirst)).rows];
 }
 
 function partsOf(text: string): { readonly lastName: string; readonly firstName: string } {

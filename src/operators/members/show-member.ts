@@ -99,7 +99,7 @@ export async function showMember(
 ): Promise<Shown> {
   if (text.includes('\0')) return { kind: 'unknown' };
   const shown = await database.snapshot(institutionId, async (tx): Promise<Shown> => {
-    const named = await selectPersons(tx, 'any', { text, limit: mostNamed });
+    const named = await selectPersons(tx, 'identified', { text, limit: mostNamed });
     // An id is exact, also where it is another person's username.
     const persons = named.filter(({ personId }) => personId === text);
     const [only, another] = persons.length > 0 ? persons : named;

@@ -21,7 +21,7 @@ export function find(): Command {
         'a member number, name, e-mail address, username or id; names like "Ada Example", "Exam" or "Ada"',
       )
       .addOption(
-        new Option('--by <kind>', 'only by this; default: by numbers and addresses, else by name').choices(
+        new Option('--by <kind>', 'only by this; default: by numbers and addresses, then by name').choices(
           searchWays,
         ),
       )

@@ -11,7 +11,7 @@ import { Problem } from '../../../shared/problem.ts';
 import { programVersion } from '../../../shared/process/program-version.ts';
 import { presentEvent } from '../../presenters.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { amount, anything, line, moment, optional, orNull, shape, text, whole } from '../shapes.ts';
+import { amount, anything, flag, line, moment, optional, orNull, shape, text, whole } from '../shapes.ts';
 
 const later = { retryAfterSeconds: 30 };
 
@@ -82,12 +82,13 @@ export const figureOperations: readonly OperatorOperation[] = [
     path: '/search',
     right: 'members:read',
     summary:
-      'Persons, accounts and transfers by id, member number, name, e-mail address or amount. At most ten of each.',
+      'Persons, accounts and transfers by id, member number, name, e-mail address or amount. At most ten of each, exact hits first; `hasMore` names kinds whose list goes on.',
     query: Type.Object({ text: line(254) }),
     response: shape({
       members: Type.Array(anything),
       accounts: Type.Array(anything),
       transfers: Type.Array(anything),
+      hasMore: shape({ members: flag, transfers: flag }),
     }),
     handle: (deps, { institutionId, query, origin }) =>
       searchAnything(deps, institutionId, { text: query.text, origin }),
