@@ -40,6 +40,7 @@ import {
   selectCells,
   selectHosts,
   selectPlace,
+  selectPlaceOfCode,
   selectUnlikeCells,
   setActor,
   updateCellOf,
@@ -130,6 +131,11 @@ export class CellDirectory {
       async () => ({ place: await read() }),
     );
     return place;
+  }
+
+  /** For commands, which ask once and remember nothing. */
+  findCode(code: string): Promise<Place | undefined> {
+    return this.#database.directory((db) => selectPlaceOfCode(db, code));
   }
 
   listCells(): Promise<DirectoryCell[]> {

@@ -14,4 +14,4 @@ export {
 } from './cell-directory.ts';
 export type { KeyOfOther, PublishedKey } from './key-queries.ts';
 export type { PlacedElsewhere } from './name-queries.ts';
-export type { Clue } from './queries.ts';
+export type { Clue, Place } from './queries.ts';

@@ -104,6 +104,7 @@ export interface Place {
 const place = 'select i.institution_id, i.code, i.cell, i.moves, c.address, c.state';
 const placed = 'directory_institutions i join directory_cells c on c.name = i.cell';
 const byInstitution = sql('directory_by_institution', `${place} from ${placed} where i.institution_id = $1`);
+const byCode = sql('directory_by_code', `${place} from ${placed} where i.code = $1`);
 const byClient = sql(
   'directory_by_client',
   `${place} from directory_clients k join ${placed} on i.institution_id = k.institution_id where k.client_id = $1`,
@@ -140,6 +141,11 @@ export async function selectPlace(db: Directory, clue: Clue): Promise<Place | un
       return another === undefined ? found : undefined;
     }
   }
+}
+
+/** Undefined for a code that no institution of the cells has. */
+export async function selectPlaceOfCode(db: Directory, code: string): Promise<Place | undefined> {
+  return (await db.query<Place>(byCode, [code])).rows[0];
 }
 
 const move = sql(

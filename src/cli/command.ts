@@ -4,11 +4,12 @@ import { loadConfig, readEnvironment } from '../app/config.ts';
 import { type AppContext, openAppContext } from '../app/context.ts';
 import { refuseOtherSecretKey } from '../app/start-checks.ts';
 import type { CommandOrigin } from '../events/index.ts';
-import { findInstitutionByCode, type Institution, listInstitutions } from '../institutions/index.ts';
+import type { Institution } from '../institutions/index.ts';
 import { type InstitutionId, systemClock } from '../storage/index.ts';
 import { actorOf } from './actor.ts';
 import { type ActOptions, rightOf } from './acts.ts';
 import { readNameForPeople } from './arguments.ts';
+import { chooseInstitution } from './chosen-institution.ts';
 import { CommandError } from './command-error.ts';
 import { systemOperator } from './operator.ts';
 
@@ -50,24 +51,6 @@ export async function withContext(
   }
 }
 
-/** The institution with this code, or without a code the only one. */
-export async function chooseInstitution(context: AppContext, code: string | undefined): Promise<Institution> {
-  if (code !== undefined) {
-    const institution = await context.database.directory((db) => findInstitutionByCode(db, code));
-    if (institution === undefined) throw new CommandError(`The institution "${code}" does not exist.`);
-    return institution;
-  }
-  const all = await context.database.directory(listInstitutions);
-  const [only, another] = all;
-  if (only === undefined) throw new CommandError('There is no institution yet: import an extract first.');
-  if (another !== undefined) {
-    throw new CommandError(
-      `Choose one with --institution: ${all.map((institution) => institution.code).join(', ')}.`,
-    );
-  }
-  return only;
-}
-
 export const institutionOption = ['--institution <code>', 'code of the institution'] as const;
 
 export interface InstitutionOptions {
@@ -84,7 +67,7 @@ export interface InstitutionRun {
   readonly institutionId: InstitutionId;
 }
 
-/** Runs an operator's command for one institution: that of the option --institution, if nothing else names it. */
+/** Runs an operator's command for one institution that this cell serves: that of the option --institution, if nothing else names it. */
 export function withInstitution(
   command: Command,
   work: (run: InstitutionRun) => Promise<void>,
@@ -92,11 +75,7 @@ export function withInstitution(
 ): Promise<void> {
   return withContext(async (context, origin) => {
     const institution = await chooseInstitution(context, code);
-    const { institutionId, served, otherCell } = institution;
-    if (served !== 'here')
-      throw new CommandError(
-        `"${institution.code}" is not served by this cell: it is ${served}, and the other cell is "${otherCell}". Run the command there, or see docs/cells.md.`,
-      );
+    const { institutionId } = institution;
     const by = await originOf(command, { context, institution, origin });
     await work({ context, auth: context.auth, origin: by, institution, institutionId });
   });

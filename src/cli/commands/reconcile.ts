@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { type Institution, listInstitutions } from '../../institutions/index.ts';
 import { findCheckpoint, reconcile, reconcileChanges, recordRun } from '../../reconciliation/index.ts';
 import { readMoment } from '../arguments.ts';
-import { CommandError, chooseInstitution, say, withContext } from '../command.ts';
+import { chooseInstitution } from '../chosen-institution.ts';
+import { CommandError, say, withContext } from '../command.ts';
 import { compareBalancesFile } from './core/compare-balances.ts';
 
 /** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
@@ -61,7 +62,7 @@ export function reconcileCommand(): Command {
         const institutions =
           options.institution === undefined
             ? await context.database.directory(listInstitutions)
-            : [await chooseInstitution(context, options.institution)];
+            : [await chooseInstitution(context, options.institution, { orCopy: true })];
         let off = 0;
         for (const institution of institutions) {
           const { institutionId } = institution;

@@ -166,6 +166,10 @@ async function importStaged(
   const report = (step: Progress['step'], done: number, of: number) =>
     options.onProgress?.({ step, done: Math.min(done, of), of });
   const known = await session.directory((db) => findInstitutionByCode(db, code));
+  if (known !== undefined && known.served !== 'here')
+    throw new ImportRefusedError(
+      `This cell does not serve "${code}". Its other cell is "${known.otherCell}": import the extract there.`,
+    );
   // Before the rows are read, since they are staged under the number.
   const claimed =
     known === undefined && options.dryRun !== true ? await deps.claims?.institution(code) : undefined;

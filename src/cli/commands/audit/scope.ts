@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import type { AppContext } from '../../../app/context.ts';
 import { type CommandOrigin, wholeService } from '../../../events/index.ts';
 import type { InstitutionId } from '../../../storage/index.ts';
-import { chooseInstitution, originOf, withContext } from '../../command.ts';
+import { chooseInstitution } from '../../chosen-institution.ts';
+import { originOf, withContext } from '../../command.ts';
 
 export interface ScopeOptions {
   readonly institution?: string;
@@ -32,7 +33,7 @@ export function onAudit<Options extends ScopeOptions>(
           await work({ context, origin, institutionId: wholeService, name: 'service' }, options);
           return;
         }
-        const institution = await chooseInstitution(context, options.institution);
+        const institution = await chooseInstitution(context, options.institution, { orCopy: true });
         const { institutionId, code: name } = institution;
         const by = await originOf(command, { context, institution, origin });
         await work({ context, origin: by, institutionId, name }, options);

@@ -9,7 +9,8 @@ import {
 } from '../../../core-connection/index.ts';
 import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
 import { wholeNumber } from '../../arguments.ts';
-import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { chooseInstitution } from '../../chosen-institution.ts';
+import { CommandError, say, withContext } from '../../command.ts';
 import { jsonOption, type OutputOptions, sayEach, sayOne } from '../../output.ts';
 import { breakCommands } from './breaks.ts';
 

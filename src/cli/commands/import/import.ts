@@ -13,7 +13,8 @@ import {
 } from '../../../core-system/index.ts';
 import type { CommandOrigin } from '../../../events/index.ts';
 import { readMoment } from '../../arguments.ts';
-import { CommandError, chooseInstitution, say, withContext } from '../../command.ts';
+import { chooseInstitution } from '../../chosen-institution.ts';
+import { CommandError, say, withContext } from '../../command.ts';
 import { keepHeapSmall } from '../../heap.ts';
 import { importTransactionsFile } from './import-transactions.ts';
 import { progressTo } from './progress.ts';
