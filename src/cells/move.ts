@@ -38,7 +38,7 @@ import {
   waitForCopies,
 } from './replication.ts';
 import { directoryCalled, inTransaction, nameAway, of, run, type Side } from './side.ts';
-import { listTables, type MovedTable, thatMove } from './tables.ts';
+import { listTables, type MovedTable, tablesOfCopy, thatMove } from './tables.ts';
 
 /*
  * The move of an institution from one cell to another. Its steps are stored nowhere else than in the state of the institution in both
@@ -365,14 +365,17 @@ async function tidy({ source, target, channel, tables, onStep }: Move): Promise<
 export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void> {
   return alone(deps, { code, to }, async (move) => {
     const { source, target, institution, tables, channel } = move;
-    const { institutionId } = institution;
+    const { institutionId, otherCell } = institution;
+    if (institution.served === 'arriving' || institution.served === 'gone')
+      refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
+    // A third cell does not know the institution, and looks like a target that was restored.
+    if (otherCell !== null && otherCell !== to)
+      refuse(`The move of "${code}" is one to the cell "${otherCell}". Name that cell.`);
     const there = await findInstitution(target.db, institutionId);
     const arrives = there?.served === 'arriving' && there.otherCell === move.cells.source.name;
     // A target that was restored to a moment before the move does not know it.
     if (institution.served === 'left' && !arrives && there !== undefined)
-      refuse(`"${code}" was opened at the cell "${institution.otherCell}". Move it back from there.`);
-    if (institution.served === 'arriving' || institution.served === 'gone')
-      refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
+      refuse(`"${code}" was opened at the cell "${otherCell}". Move it back from there.`);
     // The directory changes behind `let_go` only. An undo before that goes on without it.
     const moves = institution.served === 'left' ? await placeBack(move) : institution.moves;
     // The source first: it ends the pause, and a move that is repeated from here still fits.
@@ -383,7 +386,7 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     });
     if (arrives) {
       await unsubscribe(target, source, channel.slot);
-      await deleteRows(target, institution, thatMove(tables, 'replicated'));
+      await deleteCopy(target, institution, tables);
       await updateServed(target.db, institutionId, { served: 'gone', otherCell: move.cells.source.name });
     }
     await unpublish(source, channel);
@@ -413,8 +416,7 @@ export function confirmMove(deps: MoveDeps, code: string, to: string): Promise<v
         `"${code}" is not open at the cell "${to}". Repeat the move, undo it, or name the cell at which it is open.`,
       );
     await tidy(move);
-    await deleteRows(source, institution, thatMove(tables, 'replicated'));
-    await run(source.db, 'delete from public."cell_keys" where institution_id = $1', [institutionId]);
+    await deleteCopy(source, institution, tables);
     await inTransaction(source.db, async () => {
       await updateServed(source.db, institutionId, { served: 'gone', otherCell: to });
       await note(source, wholeService, move, 'institution.move_confirmed');
@@ -423,15 +425,16 @@ export function confirmMove(deps: MoveDeps, code: string, to: string): Promise<v
 }
 
 /** As a replica, since triggers keep rows of the journal and of the audit from being deleted. */
-async function deleteRows(
+async function deleteCopy(
   { db }: Side,
   { institutionId }: Institution,
   tables: readonly MovedTable[],
 ): Promise<void> {
   await run(db, `set session_replication_role = 'replica'`);
-  for (const { name } of tables)
+  for (const { name } of tablesOfCopy(tables))
     await run(db, `delete from public."${name}" where institution_id = $1`, [institutionId]);
   await run(db, `set session_replication_role = 'origin'`);
+  await run(db, 'delete from public."cell_keys" where institution_id = $1', [institutionId]);
 }
 
 async function note(
@@ -465,7 +468,14 @@ async function alone<T>(
   await requireRights(target, 'CELL_DATABASE_URL');
   const cells = await findCells(source, target, to);
   const known = await findInstitutionByCode(source.db, code);
-  if (known === undefined) refuse(`The institution "${code}" does not exist.`);
+  if (known === undefined) {
+    const place = await deps.directory?.findCode(code).catch(() => undefined);
+    refuse(
+      place === undefined
+        ? `The institution "${code}" does not exist.`
+        : `The institution "${code}" is not in this cell. The cell "${place.cell}" serves it, as the directory says.`,
+    );
+  }
   const { institutionId } = known;
   for (const deadline = performance.now() + lockPatienceMillis; ; ) {
     const [lock] = await run<{ taken: boolean }>(source.db, 'select pg_try_advisory_lock($1, $2) as taken', [

@@ -15,6 +15,8 @@ export interface MovedTable {
 
 /** Small tables of the directory, whose keys do not begin with the institution, so that no filter can follow them; and a log of proofs. */
 const atTheEnd = ['client_directory', 'provider_directory', 'dpop_proofs'];
+/** Names by which a cell still knows requests of an institution that left it, and answers 421. */
+const outliveTheCopy = ['client_directory', 'provider_directory'];
 /** `changes` are numbers of transactions of this cluster, and `cell_keys` go their own way (src/auth/keys/cell-key-queries.ts). */
 const neverMoves = /^(?:changes|cell_keys|import_runs|staged_\w+)$/;
 
@@ -55,4 +57,9 @@ export function thatMove(
   ...ways: MovedTable['moves'][]
 ): readonly MovedTable[] {
   return tables.filter(({ moves }) => ways.includes(moves));
+}
+
+/** The tables of a copy, which an undo and a confirmation delete. */
+export function tablesOfCopy(tables: readonly MovedTable[]): readonly MovedTable[] {
+  return thatMove(tables, 'replicated', 'at_the_end').filter(({ name }) => !outliveTheCopy.includes(name));
 }

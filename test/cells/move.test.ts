@@ -12,6 +12,7 @@ import {
   confirmMove,
   type MoveDeps,
   MoveRefusedError,
+  type MoveStep,
   moveInstitution,
   moveSteps,
   openSide,
@@ -20,9 +21,11 @@ import {
   setCell,
   undoMove,
 } from '../../src/cells/index.ts';
-import { listTables, thatMove } from '../../src/cells/tables.ts';
+import { listTables, tablesOfCopy, thatMove } from '../../src/cells/tables.ts';
+import { chooseInstitution } from '../../src/cli/chosen-institution.ts';
+import { CommandError } from '../../src/cli/command-error.ts';
 import { ownOrigin } from '../../src/events/index.ts';
-import { listInstitutions } from '../../src/institutions/index.ts';
+import { type Institution, listInstitutions } from '../../src/institutions/index.ts';
 import { changeInstitution } from '../../src/operators/index.ts';
 import { reconcile } from '../../src/reconciliation/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
@@ -347,6 +350,52 @@ test('a move that cannot end well is refused before it changes anything', async 
   assert.match(await set(west, 1, 1999), /came from another cell with the number [12]/);
 });
 
+test("an operator's command names the cell that serves its institution, and goes on without a directory", async () => {
+  const asked = async (cell: TestCell, code: string, options = {}) => {
+    const error: unknown = await chooseInstitution(cell.service.context, code, options).catch(
+      (cause) => cause,
+    );
+    return error instanceof CommandError ? error.message : (error as Institution).code;
+  };
+  const runThere = `The cell "east" at ${east.address} serves it, as the directory says. Run the command there.`;
+  const gone = `"harbor" has left this cell. ${runThere}`;
+  assert.equal(await asked(east, 'harbor'), 'harbor');
+  assert.equal(await asked(west, 'nobody'), 'The institution "nobody" does not exist.');
+  const { directory } = east;
+  await directory.rows(`insert into directory_institutions (institution_id, code, cell, placed_at)
+    values (950, 'meadow', 'east', now())`);
+  assert.equal(await asked(west, 'meadow'), `The institution "meadow" is not in this cell. ${runThere}`);
+  await directory.rows('delete from directory_institutions where institution_id = 950');
+  assert.equal(await asked(west, 'harbor', { orCopy: true }), gone, 'it has no copy');
+  const { code, said } = await ended(command(west, east, ['client', 'list', '--institution', 'harbor']));
+  assert.equal(code, 1, said);
+  assert.ok(said.includes(gone), said);
+
+  const state = (cell: TestCell, row: string) =>
+    cell.rows(
+      `set session_replication_role = 'replica'; update institutions set ${row} where code = 'harbor'`,
+    );
+  await state(west, `served = 'left'`);
+  assert.equal(await asked(west, 'harbor'), gone);
+  assert.equal(await asked(west, 'harbor', { orCopy: true }), 'harbor');
+  await state(west, `served = 'arriving'`);
+  assert.match(await asked(west, 'harbor'), /^"harbor" is on its way here from the cell "east"\./);
+  await state(west, `served = 'gone'`);
+  await state(east, `served = 'leaving', other_cell = 'west'`);
+  assert.match(await asked(east, 'harbor'), /^"harbor" is closed on its way to the cell "west"\./);
+  await state(east, `served = 'here', other_cell = null`);
+  await directory.leave();
+  try {
+    assert.equal(
+      await asked(west, 'harbor'),
+      '"harbor" has left this cell. It went to the cell "east". Run the command there.',
+    );
+    assert.equal(await asked(east, 'harbor'), 'harbor');
+  } finally {
+    await directory.comeBack();
+  }
+});
+
 /** The side, whose server gives other answers to some questions. */
 const answering = (side: Side, pattern: RegExp, row: object): Side => {
   const query = async (statement: { readonly text: string }, values?: readonly unknown[]) =>
@@ -568,7 +617,7 @@ async function cutInside(
   });
 }
 
-test('a command on a move goes on after a cut inside each of its steps', async () => {
+test('a command on a move goes on after a cut inside each of its steps, and nothing is undone that the other cell has opened', async () => {
   const moving = (deps: MoveDeps) => moveInstitution(deps, 'harbor', 'west');
   const undoing = (deps: MoveDeps) => undoMove(deps, 'harbor', 'west');
   const confirming = (deps: MoveDeps) => confirmMove(deps, 'harbor', 'west');
@@ -604,13 +653,20 @@ test('a command on a move goes on after a cut inside each of its steps', async (
   await cutInside([/delete from public\."entries"/, 1], undoing);
   await between(east, west, undoing);
   assert.deepEqual(await states(), ['here', 'gone']);
-  for (const step of ['fence', 'publish', 'let_go']) {
-    await killedAt(step, east, west, 'harbor');
-    await between(east, west, undoing);
-  }
+  const undoRefused = async () =>
+    assert.match(
+      await refusal(between(east, west, undoing)),
+      /^"harbor" was opened at the cell "west"\. Move it back from there\.$/,
+    );
   await cutInside([/alter subscription \w+ disable/, 1], moving);
+  await undoRefused();
   await cutInside([/drop publication/, 1], moving);
   await between(east, west, moving);
+  await undoRefused();
+  assert.match(
+    await refusal(between(west, east, (deps) => moveInstitution(deps, 'harbor', 'east'))),
+    /^The cell "east" still keeps the copy of before\. Confirm its move there first\.$/,
+  );
   for (const point of [
     [/delete from public\."entries"/, 1],
     [/delete from public\."cell_keys"/, 1],
@@ -627,6 +683,73 @@ test('a command on a move goes on after a cut inside each of its steps', async (
     assert.deepEqual(await cell.rows('select subname from pg_subscription'), []);
     assert.deepEqual(await cell.rows(`select pubname from pg_publication`), []);
   }
+});
+
+/** A statement in each undo, within which it is killed; by the step in which its move was killed. */
+const cutsOfUndo = {
+  reconcile_here: [/^commit$/, 1],
+  fence: [/create or replace trigger/, 1],
+  publish: [/drop publication/, 1],
+  arrive: [/pg_drop_replication_slot/, 1],
+  copy: [/delete from public\."accounts"/, 1],
+  close: [/^alter subscription \w+ disable/, 1],
+  follow: [/^drop subscription/, 1],
+  compare: [/^commit$/, 1],
+  let_go: [/set served = \$2/, 2],
+  switch: [/delete from public\."cell_keys"/, 1],
+  // The directory names this cell again, and the institution is still closed.
+  open: [/^begin$/, 1],
+} as const satisfies Partial<Record<MoveStep, readonly [RegExp, number]>>;
+
+test('a move that was killed at any step before the other cell opens is undone, by an undo that is killed too', async () => {
+  const undoing = (deps: MoveDeps) => undoMove(deps, 'harbor', 'west');
+  const tables = await between(east, west, ({ source }) => listTables(source.db));
+  const copies = [...tablesOfCopy(tables).map(({ name }) => name), 'cell_keys'].map(
+    (name) => `select '${name}' as name where exists (select from public."${name}" where institution_id = 2)`,
+  );
+  const leftAt = async (cell: TestCell) =>
+    cell.rows(`select pubname::text as name from pg_publication
+      union all select slot_name::text from pg_replication_slots
+      union all select subname::text from pg_subscription`);
+  const stateAt = async (cell: TestCell) => {
+    const [row] = await cell.rows<{ served: string; moves: number }>(
+      `select served, moves from institutions where code = 'harbor'`,
+    );
+    return row;
+  };
+  const north = { name: 'north', firstNumber: 2001, lastNumber: 2999, setAt: new Date(0) };
+  const member = new RetryingClient([east]);
+  const grant = { grant_type: 'password', username: 'demo.member', password: 'harbor-member-password' };
+  await member.logIn({ ...grant, ...harborApp });
+
+  for (const [step, cut] of Object.entries(cutsOfUndo)) {
+    await killedAt(step, east, west, 'harbor');
+    // A third cell looks like a target that was restored to a moment before the move.
+    if (step === 'open')
+      assert.match(
+        await between(east, west, ({ directory: _, target, ...deps }) =>
+          refusal(undoMove({ ...deps, target: answering(target, /from cell$/, north) }, 'harbor', 'north')),
+        ),
+        /^The move of "harbor" is one to the cell "west"\. Name that cell\.$/,
+      );
+    await cutInside(cut, undoing);
+    await between(east, west, undoing);
+    for (const cell of cells) assert.deepEqual(await leftAt(cell), [], `${step}: ${cell.name}`);
+    assert.deepEqual(await west.rows(copies.join(' union all ')), [], `${step}: rows of the copy`);
+    assert.ok([undefined, 'gone'].includes((await stateAt(west))?.served), step);
+    const here = await stateAt(east);
+    assert.equal(here?.served, 'here', step);
+    const [placed] = await east.directory.rows(
+      `select cell, moves from directory_institutions where code = 'harbor'`,
+    );
+    assert.deepEqual(placed, { cell: 'east', moves: here.moves }, step);
+    const paid = await member.request('POST', paths.transfers, {
+      ...{ id: `behind-the-undo-at-${step}`, amount: 0.01 },
+      ...{ fromAccountId: 'a-1001-checking', toAccountId: 'a-1001-savings' },
+    });
+    assert.equal(paid.status, 201, `${step}: ${paid.text}`);
+  }
+  for (const cell of cells) assert.deepEqual(await findings(cell), []);
 });
 
 /** Ends the server without a shutdown: it recovers from its log, as after a loss of power. */
@@ -808,8 +931,13 @@ test('a running service closes an institution that moved after the moment to whi
   )) as [{ entries: number }];
   const said =
     /^This cell has "harbor" as its own, and the directory knows that it has moved to the cell "west" since/;
-  await eventually('a start is refused', async () => {
+  await eventually("an operator's command is refused", async () => {
     // A process of the cell may close it first.
+    await restoreTo(`served = 'here', other_cell = null, moves = ${moves}`);
+    const error: unknown = await chooseInstitution(east.service.context, 'harbor').catch((cause) => cause);
+    return error instanceof CommandError && / is older than the move of "harbor"\./.test(error.message);
+  });
+  await eventually('a start is refused', async () => {
     await restoreTo(`served = 'here', other_cell = null, moves = ${moves}`);
     const error: unknown = await publishAtStart(east.service.context, () => {}).catch((cause) => cause);
     return error instanceof Error && said.test(error.message);
@@ -920,9 +1048,8 @@ test('a move brings every column of every table, and its undo and its confirmati
     [],
     'every table has a row, with every column',
   );
-  const replicated = thatMove(all, 'replicated');
   const left = async (cell: TestCell) =>
-    (await rowsOf(cell, replicated)).filter(({ rows }) => rows > 0).map(({ name }) => name);
+    (await rowsOf(cell, tablesOfCopy(all))).filter(({ rows }) => rows > 0).map(({ name }) => name);
 
   await killedAt('open', east, west, 'cedar', unreconciled);
   const copied = await rowsOf(west);
