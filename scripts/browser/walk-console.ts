@@ -23,6 +23,7 @@ import { savesWholeList } from './save-list.ts';
 import { changesClient, filtersTable, findsAnything } from './search-and-filter.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
+import { keepsSelection, keepsView, refusesWrongView } from './table-address.ts';
 import { roles, takePictures, walkRole } from './walk-roles.ts';
 
 /** A file of the core's balances, which are others than those here. */
@@ -247,6 +248,9 @@ if (browser !== undefined) {
   await journey('screens load when they are opened', () => loadsScreens(browser, url));
   await journey('a transfer shows the checks of its decision', () => explainsDecision(browser, url));
   await journey('the work of the processes is shown', () => showsWork(browser, url));
+  await journey('order and filter of a table stand in the address', () => keepsView(browser, url));
+  await journey('an address with wrong parts is no error', () => refusesWrongView(browser, url));
+  await journey('the selected transfer stands in the address', () => keepsSelection(browser, url));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));

@@ -1,9 +1,10 @@
-import { useState } from 'preact/hooks';
 import { Button, Empty } from '../design/components.ts';
 import { compareAmounts } from '../design/format/money.ts';
 import { type Children, html } from '../design/html.ts';
+import { nextOrder, type Order, orderIn, slugOf, textOfOrder } from './address.ts';
 import { csvOf } from './csv.ts';
 import { filterRows } from './filter-rows.ts';
+import { setViewPart, viewPart } from './router.ts';
 import { Group, useGroups, useWidths } from './rows.ts';
 
 export interface Column<Row> {
@@ -22,6 +23,7 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
+  /** Also the name of the table in the address: no other table of the screen has it. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -35,15 +37,14 @@ interface TableProps<Row> {
   readonly current?: string | undefined;
 }
 
-interface Order {
-  readonly at: number;
-  readonly isDescending: boolean;
-}
-
 /** Fewer rows are read at a glance. */
 const leastFiltered = 6;
+const longestFilter = 100;
 
-/** Rows that sort by each column, as far as they are loaded, that can be filtered, and saved as CSV. */
+/**
+ * Rows that sort by each column, as far as they are loaded, that can be filtered, and saved as CSV. Order and filter stand in the address; a
+ * value that fits no column, as in a link of an older version, counts as none.
+ */
 export function Table<Row>({
   caption,
   columns,
@@ -54,8 +55,10 @@ export function Table<Row>({
   empty,
   current,
 }: TableProps<Row>) {
-  const [order, setOrder] = useState<Order>();
-  const [text, setText] = useState('');
+  const name = slugOf(caption);
+  const titles = columns.map(({ title }) => title);
+  const order = orderIn(viewPart(`${name}.sort`), titles);
+  const text = viewPart(`${name}.filter`).slice(0, longestFilter);
   // The keys of a screen move through all rows: a filter would hide the one that they act on.
   const hasFilter = !isPart && current === undefined && (rows.length >= leastFiltered || text !== '');
   const filtered = hasFilter ? filterRows(columns, rows, text) : rows;
@@ -66,7 +69,8 @@ export function Table<Row>({
   const groups = useGroups(sorted);
   const { table, widths } = useWidths(groups.length > 1);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
-  const sortBy = (at: number) => setOrder({ at, isDescending: order?.at === at && !order.isDescending });
+  const sortBy = (at: number) => setViewPart(`${name}.sort`, textOfOrder(nextOrder(order, at), titles));
+  const setText = (typed: string) => setViewPart(`${name}.filter`, typed);
   const save = () => saveRows(`${file}.csv`, columns, sorted);
   return html`${
     hasFilter &&
@@ -107,7 +111,7 @@ interface FilterProps {
 /** The field above a table, and how many rows it leaves. */
 function Filter({ caption, text, onText, rows, filtered }: FilterProps) {
   return html`<div class="table-filter">
-    <input type="search" aria-label=${`Filter: ${caption}`} placeholder="Filter" maxlength="100" autocomplete="off" value=${text}
+    <input type="search" aria-label=${`Filter: ${caption}`} placeholder="Filter" maxlength=${longestFilter} autocomplete="off" value=${text}
       onInput=${(event: InputEvent) => onText((event.currentTarget as HTMLInputElement).value)} />
     <span class="quiet" role="status">${text.trim() === '' ? '' : `${filtered} of ${rows} rows`}</span>
   </div>`;

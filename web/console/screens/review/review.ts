@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
-import { addressOf, go } from '../../../common/router.ts';
+import { addressOf, go, setViewPart, viewPart } from '../../../common/router.ts';
 import { type Column, Table } from '../../../common/table.ts';
 import { Amount, Badge, Button, Empty, Notice } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
@@ -180,6 +180,8 @@ function Queue({
   </div>`;
 }
 
+const rowPart = 'transfers-that-wait.row';
+
 /**
  * The selected transfer, known by its id while the queue changes; once it has left, the one in its place. It is read at each key, since a second
  * key may come before the page has drawn the first.
@@ -189,6 +191,13 @@ function useSelection(transfers: readonly WaitingTransfer[]) {
   const latest = useRef(transfers);
   const [, draw] = useReducer((turn: number, _: undefined) => turn + 1, 0);
   latest.current = transfers;
+  // Of a link, a reload or Back; later the address follows the keys.
+  const asked = viewPart(rowPart);
+  const followed = useRef('');
+  if (asked !== followed.current) {
+    followed.current = asked;
+    selected.current = { id: asked, at: 0 };
+  }
   const keep = (at: number) => {
     const transfer = latest.current[at];
     selected.current = transfer && { id: transfer.id, at };
@@ -199,7 +208,11 @@ function useSelection(transfers: readonly WaitingTransfer[]) {
     return Math.max(0, Math.min(found < 0 ? (selected.current?.at ?? 0) : found, latest.current.length - 1));
   };
   const show = (at: number) => {
-    if (keep(at) !== undefined) draw(undefined);
+    const transfer = keep(at);
+    if (transfer === undefined) return;
+    followed.current = transfer.id;
+    setViewPart(rowPart, transfer.id);
+    draw(undefined);
   };
   return {
     current: () => keep(place()),
