@@ -36,6 +36,34 @@ async function countsUp(page: Page, url: string, id: string): Promise<void> {
   await figure.getByText(String(before + 1), { exact: true }).waitFor();
 }
 
+/** Today counts a transfer that comes to wait in its band of age, and the count leads to it alone. */
+export async function agesLead(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  const { page, faults } = await openPage(browser, { viewport: sizes.phone });
+  await signIn(page, url, 'Demo approver');
+  await show(page, url, 'today');
+  await order(url, { id: 'walk-7', amount: 501, toAccountId: 'a-1001-savings' });
+  const card = page.getByRole('region', { name: 'Waiting, by reason and age' });
+  const reviews = card.getByRole('listitem').filter({ hasText: 'Review' });
+  const figure = reviews.locator('dl > div').filter({ hasText: 'Under 15 min' }).getByRole('link');
+  await figure.filter({ hasNotText: /^0$/ }).waitFor();
+  found.push(...(await breachesOf(page)));
+  await figure.click();
+  await page.waitForURL(({ hash }) => hash === '#/review?heldFor=REVIEW&age=UNDER_15_MINUTES');
+  await page.getByRole('button', { name: 'walk-7' }).waitFor();
+  found.push(...(await breachesOf(page)));
+  await page.getByLabel('Age').selectOption('OLDER');
+  await page.getByText('No transfer that waits fits the filter.').waitFor();
+  await page.getByLabel('Age').selectOption('UNDER_15_MINUTES');
+  await page.getByRole('button', { name: 'walk-7' }).click();
+  await page.keyboard.press('d');
+  await page.getByLabel('Reason').fill('Not known');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'walk-7' }).waitFor({ state: 'detached' });
+  await page.context().close();
+  return [...found, ...faults];
+}
+
 /** A transfer that another person declines leaves the open queue, and a new one comes. */
 export async function queueFollows(browser: Browser, url: string): Promise<string[]> {
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });

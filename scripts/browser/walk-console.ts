@@ -14,7 +14,7 @@ import { changesProvider } from './change-provider.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
-import { followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
+import { agesLead, followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { showsWholeMember } from './member-whole.ts';
 import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
@@ -254,6 +254,7 @@ if (browser !== undefined) {
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));
+  await journey('a count of an age leads to the transfers that it counts', () => agesLead(browser, url));
   await journey('several transfers are decided with one reason', () => decidesSeveralAlone(browser));
   await journey('why a member cannot pay or sign in', () => whyNot(browser, url));
   await journey('a member with means of sign-in, alerts and last events', () =>

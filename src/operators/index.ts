@@ -88,6 +88,7 @@ export { type WaitingAct, waitingActs } from './documents/waiting-acts.ts';
 export { tailEvents } from './events/tail-events.ts';
 export { searchAnything } from './figures/search-anything.ts';
 export { todaysFigures } from './figures/todays-figures.ts';
+export { ordersOfAge, waitingAges } from './figures/waiting-ages.ts';
 export type { WorkFigures } from './figures/work-figures.ts';
 export { calendarOf } from './institutions/calendar-of.ts';
 export { changeInstitution } from './institutions/change-institution.ts';

@@ -18,7 +18,7 @@ export {
 export type { AskScreening, ScreenedOrder } from './admission/screen-order.ts';
 export { cancelTransfer } from './cancel-transfer.ts';
 export type { CoreChange } from './desk/batch-instructions.ts';
-export { selectInstitutionsToSettle } from './desk/pending-queries.ts';
+export { type PendingFilter, selectInstitutionsToSettle } from './desk/pending-queries.ts';
 export { maxAheadMillis } from './desk/settle.ts';
 export {
   deskSettings,

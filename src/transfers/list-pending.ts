@@ -1,6 +1,7 @@
 import type { Database, InstitutionId } from '../storage/index.ts';
 import {
   firstPosition,
+  type PendingFilter,
   type PendingPosition,
   type ReviewRow,
   selectPendingPage,
@@ -8,14 +9,17 @@ import {
 
 const pageLength = 1_000;
 
-/** Every pending transfer, the first due first, read in pages. */
+/** The pending transfers, the first due first, read in pages. */
 export async function* listPending(
   database: Database,
   institutionId: InstitutionId,
+  filter: PendingFilter = {},
 ): AsyncGenerator<ReviewRow> {
   let after: PendingPosition = firstPosition;
   for (;;) {
-    const page = await database.read(institutionId, (db) => selectPendingPage(db, after, pageLength));
+    const page = await database.read(institutionId, (db) =>
+      selectPendingPage(db, after, { filter, limit: pageLength }),
+    );
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < pageLength) return;

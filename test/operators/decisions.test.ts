@@ -80,6 +80,9 @@ test('fails a declined transfer, reverses a completed one by two persons, and re
     ({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`,
   );
   assert.ok(waiting.includes('proposal desk-back'));
+  // A filter is for transfers.
+  const filtered: { kind: string }[] = (await two.get('/pending?heldFor=REVIEW')).body;
+  assert.ok(filtered.every(({ kind }) => kind === 'transfer'));
   const done = await two.post('/transfers/desk-back/reverse', reason);
   assert.deepEqual([done.body.outcome, done.body.status], ['DONE', 'COMPLETED']);
   assert.equal((await two.post('/transfers/desk-back/reverse', reason)).body.code, 'transfer_final');

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { operations } from '../../src/http/operations.ts';
-import { sql } from '../../src/storage/index.ts';
+import { selectReviews } from '../../src/operators/figures/figure-queries.ts';
+import { edgesOfAges, ordersOfAge } from '../../src/operators/figures/waiting-ages.ts';
+import { type Queryable, sql } from '../../src/storage/index.ts';
+import { firstPosition, selectPendingPage } from '../../src/transfers/desk/pending-queries.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { asSuperuser } from '../support/postgres.ts';
 import { type Filled, fill, withoutIndexes } from '../support/reading-fill.ts';
@@ -36,6 +39,38 @@ describe('bounded reads of pages and lists', () => {
     assert.deepEqual(breaches(measured), []);
     const full = measured.filter((one) => one.returned >= 50);
     assert.ok(full.length > measured.length / 2, 'most of the pages measured are full ones');
+  });
+
+  test('the transfers that wait are counted by age, and listed, by their keys', async () => {
+    const { institution } = filled;
+    const { institutionId } = institution;
+    await asSuperuser(db.connection, async (client) => {
+      await client.query('set session_replication_role = replica');
+      await client.query(
+        `insert into pending_transfers (institution_id, transfer_key, held_for, due_at, when_due, approvals_needed)
+         select institution_id, transfer_key, 'REVIEW', created_at + interval '3 days', 'EXPIRE', 1
+         from transfers where institution_id = $1 and status = 'PENDING'`,
+        [institutionId],
+      );
+      await client.query(`set session_replication_role = default`);
+    });
+    const now = new Date(filled.start.getTime() + transfers * 1_000);
+    const read = (name: string, run: (q: Queryable) => Promise<unknown>): Read => ({
+      ...{ name, deep: null },
+      run: (database) => database.read(institutionId, run),
+    });
+    const ordered = ordersOfAge('UNDER_A_DAY', now);
+    const measured = await measureReads(db, filled, [
+      read('counted', (q) => selectReviews(q, edgesOfAges(now))),
+      read('listed', (q) =>
+        selectPendingPage(q, firstPosition, { filter: { heldFor: 'REVIEW', ordered }, limit: 1_000 }),
+      ),
+    ]);
+    const waiting = (transfers / 1_000) * 2;
+    for (const { read: name, plan, rowsRead, sequentialScans } of measured) {
+      assert.deepEqual(sequentialScans, [], `${name}, ${plan} plan`);
+      assert.ok(rowsRead <= waiting, `${name}, ${plan} plan: ${rowsRead} rows read`);
+    }
   });
 
   test('the measure of pages notices a longer read', async () => {

@@ -17,6 +17,14 @@ export function wordOf(name: string | null | undefined): string {
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
+/** The bands of age of a transfer that waits. */
+export const ageWords: Readonly<Record<string, string>> = {
+  UNDER_15_MINUTES: 'Under 15 min',
+  UNDER_AN_HOUR: 'Under an hour',
+  UNDER_A_DAY: 'Under a day',
+  OLDER: 'Older',
+};
+
 /** `1.2 s`, `3 min`, `2 h`, `4 days`. */
 export function durationOf(millis: number): string {
   if (millis < 1_000) return `${millis} ms`;

@@ -506,6 +506,8 @@ export interface Today {
   readonly waiting: readonly {
     readonly heldFor: string;
     readonly transfers: number;
+    /** The youngest band first. */
+    readonly ages: readonly { readonly age: string; readonly transfers: number }[];
     readonly oldestAt: string | null;
     readonly nextDueAt: string | null;
   }[];

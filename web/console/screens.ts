@@ -15,7 +15,7 @@ const screens: ReadonlyMap<string, LazyScreen> = new Map([
     'review',
     lazyScreen(
       () => import('./screens/review/review.ts'),
-      ({ ReviewScreen }) => html`<${ReviewScreen} />`,
+      ({ ReviewScreen }, { query }) => html`<${ReviewScreen} query=${query} />`,
     ),
   ],
   [

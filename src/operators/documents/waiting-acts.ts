@@ -1,9 +1,16 @@
 import type { Database, InstitutionId } from '../../storage/index.ts';
-import { formatMinor, listPending, listProposals } from '../../transfers/index.ts';
+import { formatMinor, listPending, listProposals, type PendingFilter } from '../../transfers/index.ts';
 
-/** Pending transfers, the first due first, then proposals of acts that wait for a second person. */
-export async function* waitingActs(database: Database, institutionId: InstitutionId, now: Date) {
-  for await (const row of listPending(database, institutionId)) {
+/**
+ * Pending transfers, the first due first, then proposals of acts that wait for a second person. With a filter, transfers alone: a proposal has
+ * neither a reason to wait nor an age of an order.
+ */
+export async function* waitingActs(
+  database: Database,
+  institutionId: InstitutionId,
+  { now, filter }: { readonly now: Date; readonly filter?: PendingFilter | undefined },
+) {
+  for await (const row of listPending(database, institutionId, filter)) {
     const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
     const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;
     const { approvalsNeeded, approvedBy, isOrdererShutOut } = row;
@@ -20,6 +27,7 @@ export async function* waitingActs(database: Database, institutionId: Institutio
       ...{ heldFor, whenDue, dueAt, createdAt, approvalsNeeded, approvedBy, isOrdererShutOut },
     };
   }
+  if (filter !== undefined) return;
   for (const { kind, subject, proposedBy, proposedAt, expiresAt } of await listProposals(
     database,
     institutionId,

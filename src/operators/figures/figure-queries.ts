@@ -67,22 +67,38 @@ export async function selectMinutes(db: Queryable, until: Date): Promise<MinuteR
 export interface ReviewsRow {
   readonly heldFor: string;
   readonly transfers: number;
+  readonly under15Minutes: number;
+  readonly underAnHour: number;
+  readonly underADay: number;
+  readonly older: number;
   readonly oldestAt: Date | null;
   readonly nextDueAt: Date | null;
 }
 
+// By the key of each transfer that waits: `offset 0` keeps the planner from a scan of all transfers.
 const reviews = sql(
   'figures_reviews',
-  `select p.held_for, count(*)::integer as transfers, min(t.created_at) as oldest_at, min(p.due_at) as next_due_at
+  `select p.held_for, count(*)::integer as transfers,
+          count(*) filter (where t.created_at > $2)::integer as under15_minutes,
+          count(*) filter (where t.created_at <= $2 and t.created_at > $3)::integer as under_an_hour,
+          count(*) filter (where t.created_at <= $3 and t.created_at > $4)::integer as under_a_day,
+          count(*) filter (where t.created_at <= $4)::integer as older,
+          min(t.created_at) as oldest_at, min(p.due_at) as next_due_at
    from pending_transfers p
-   join transfers t on t.institution_id = $1 and t.transfer_key = p.transfer_key
+   cross join lateral (
+     select t.created_at from transfers t where t.institution_id = $1 and t.transfer_key = p.transfer_key offset 0
+   ) t
    where p.institution_id = $1
    group by p.held_for
    order by p.held_for`,
 );
 
-export async function selectReviews(db: Queryable): Promise<ReviewsRow[]> {
-  return (await db.query<ReviewsRow>(reviews, [db.institutionId])).rows;
+/** The transfers that wait, by reason and age. `edges` are those of `edgesOfAges`. */
+export async function selectReviews(
+  db: Queryable,
+  edges: readonly [Date, Date, Date],
+): Promise<ReviewsRow[]> {
+  return (await db.query<ReviewsRow>(reviews, [db.institutionId, ...edges])).rows;
 }
 
 export interface SignInsRow {

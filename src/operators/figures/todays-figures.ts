@@ -3,6 +3,7 @@ import { formatMinor } from '../../ledger/index.ts';
 import type { Clock, Database } from '../../storage/index.ts';
 import { selectInstitutionFacts } from '../doctor/facts.ts';
 import {
+  type ReviewsRow,
   selectDeclines,
   selectMinutes,
   selectMoved,
@@ -10,6 +11,12 @@ import {
   selectSignIns,
   selectWebhookLag,
 } from './figure-queries.ts';
+import { edgesOfAges, type WaitingAge, waitingAges } from './waiting-ages.ts';
+
+/** The transfers that wait for one reason, with their number in each band of age. */
+interface WaitingFigures extends Pick<ReviewsRow, 'heldFor' | 'transfers' | 'oldestAt' | 'nextDueAt'> {
+  readonly ages: readonly { readonly age: WaitingAge; readonly transfers: number }[];
+}
 
 const dayMillis = 24 * 60 * 60_000;
 
@@ -31,7 +38,7 @@ export function todaysFigures(
       selectDeclines(tx, since),
       selectMinutes(tx, now),
       selectMinutes(tx, new Date(now.getTime() - dayMillis)),
-      selectReviews(tx),
+      selectReviews(tx, edgesOfAges(now)),
       selectSignIns(tx, instantOf(localDate(at, timeZone), '00:00', timeZone)),
       selectWebhookLag(tx),
       selectInstitutionFacts(tx),
@@ -45,7 +52,15 @@ export function todaysFigures(
       })),
       declines,
       perMinute: { lastHour, hourYesterday },
-      waiting,
+      waiting: waiting.map(
+        ({ under15Minutes, underAnHour, underADay, older, ...row }): WaitingFigures => ({
+          ...row,
+          ages: [under15Minutes, underAnHour, underADay, older].map((transfers, place) => ({
+            age: waitingAges[place] as WaitingAge,
+            transfers,
+          })),
+        }),
+      ),
       signIns,
       webhooks: {
         endpoints: facts.webhooks,

@@ -172,15 +172,25 @@ const pendingPage = sql(
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and (p.due_at, p.transfer_key) > ($2::timestamptz, $3::bigint)
+     and ($5::text is null or p.held_for = $5)
+     and ($6::timestamptz is null or t.created_at > $6) and ($7::timestamptz is null or t.created_at <= $7)
    order by p.due_at, p.transfer_key limit $4`,
 );
+
+/** Undefined and null: any. */
+export interface PendingFilter {
+  readonly heldFor?: PendingTerms['heldFor'] | undefined;
+  /** Behind `after`, up to and including `until`. */
+  readonly ordered?: { readonly after: Date | null; readonly until: Date | null } | undefined;
+}
 
 /** The next pending transfers after a position, the first due first. */
 export async function selectPendingPage(
   db: Queryable,
-  after: PendingPosition,
-  most: number,
+  position: PendingPosition,
+  { filter: { heldFor, ordered }, limit }: { readonly filter: PendingFilter; readonly limit: number },
 ): Promise<ReviewRow[]> {
-  const values = [db.institutionId, after.dueAt, after.transferKey, most];
+  const of = [heldFor ?? null, ordered?.after ?? null, ordered?.until ?? null];
+  const values = [db.institutionId, position.dueAt, position.transferKey, limit, ...of];
   return (await db.query<ReviewRow>(pendingPage, values)).rows;
 }

@@ -4,7 +4,7 @@ import { addressOf } from '../../common/router.ts';
 import { type Column, Table } from '../../common/table.ts';
 import { Amount, Badge, Empty, Loading, Notice } from '../../design/components.ts';
 import { type Children, html } from '../../design/html.ts';
-import { durationOf, wordOf } from '../format.ts';
+import { ageWords, durationOf, wordOf } from '../format.ts';
 import { liveFigures } from '../live.ts';
 import { Moment } from '../moment.ts';
 import { read, sentenceOf, type Today } from '../operations.ts';
@@ -121,14 +121,21 @@ function PerMinute({ today: { perMinute, at } }: { today: Today }) {
   </section>`;
 }
 
+/** Each reason with the number of its transfers in each band of age. The service says the age, by its own clock. */
 function Waiting({ today: { waiting } }: { today: Today }) {
+  const leading = (transfers: number, query: Readonly<Record<string, string>>) =>
+    may('members:read') ? html`<a href=${addressOf('review', undefined, query)}>${transfers}</a>` : transfers;
   return html`<section class="card" aria-labelledby="waiting">
-    <header><h2 id="waiting">Waiting, by reason</h2></header>
+    <header><h2 id="waiting">Waiting, by reason and age</h2></header>
     ${waiting.length === 0 && html`<${Empty}>No transfer waits.<//>`}
     <ul class="list">${waiting.map(
-      (one) => html`<li class="row" key=${one.heldFor}>
-        <span class="first">${wordOf(one.heldFor)}</span><span>${may('members:read') ? html`<a href=${addressOf('review')}>${one.transfers}</a>` : one.transfers}</span>
-        <span class="second">oldest <${Moment} at=${one.oldestAt} /></span><span class="second">next due <${Moment} at=${one.nextDueAt} /></span>
+      ({ heldFor, transfers, ages, oldestAt, nextDueAt }) => html`<li class="row" key=${heldFor}>
+        <span class="first">${wordOf(heldFor)}</span><span>${leading(transfers, { heldFor })}</span>
+        <span class="second">oldest <${Moment} at=${oldestAt} /></span><span class="second">next due <${Moment} at=${nextDueAt} /></span>
+        <dl class="ages">${ages.map(
+          ({ age, transfers: count }) =>
+            html`<div key=${age} data-empty=${count === 0}><dt>${ageWords[age] ?? wordOf(age)}</dt><dd>${leading(count, { heldFor, age })}</dd></div>`,
+        )}</dl>
       </li>`,
     )}</ul>
   </section>`;

@@ -44,7 +44,7 @@ function pending(): Command {
       .addOption(jsonOption()),
     async ({ context: { database, clock }, institutionId }, options: InstitutionOptions & OutputOptions) => {
       await sayList(
-        waitingActs(database, institutionId, clock()),
+        waitingActs(database, institutionId, { now: clock() }),
         {
           columns: {
             id: ({ id }) => id,

@@ -6,12 +6,25 @@ import {
   selectInstitutionFacts,
   tailEvents,
   todaysFigures,
+  waitingAges,
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { programVersion } from '../../../shared/process/program-version.ts';
 import { presentEvent } from '../../presenters.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { amount, anything, flag, line, moment, optional, orNull, shape, text, whole } from '../shapes.ts';
+import {
+  amount,
+  anything,
+  flag,
+  line,
+  moment,
+  oneOf,
+  optional,
+  orNull,
+  shape,
+  text,
+  whole,
+} from '../shapes.ts';
 
 const later = { retryAfterSeconds: 30 };
 
@@ -36,7 +49,7 @@ export const figureOperations: readonly OperatorOperation[] = [
     path: '/today',
     right: 'institution:read',
     summary:
-      'The figures of the institution’s day: money moved, declines, transfers per minute, waiting reviews, sign-ins.',
+      'The figures of the institution’s day: money moved, declines, transfers per minute, waiting transfers by reason and age, sign-ins.',
     response: shape({
       at: moment,
       since: moment,
@@ -46,7 +59,10 @@ export const figureOperations: readonly OperatorOperation[] = [
       declines: Type.Array(shape({ failureCode: orNull(text), transfers: whole })),
       perMinute: shape({ lastHour: Minutes, hourYesterday: Minutes }),
       waiting: Type.Array(
-        shape({ heldFor: text, transfers: whole, oldestAt: orNull(moment), nextDueAt: orNull(moment) }),
+        shape({
+          ...{ heldFor: text, transfers: whole, oldestAt: orNull(moment), nextDueAt: orNull(moment) },
+          ages: Type.Array(shape({ age: oneOf(waitingAges), transfers: whole })),
+        }),
       ),
       signIns: Type.Array(shape({ outcome: text, signIns: whole })),
       webhooks: shape({

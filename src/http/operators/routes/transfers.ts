@@ -3,10 +3,12 @@ import * as Type from 'typebox/type';
 import {
   deliveryStates,
   institutionOf,
+  ordersOfAge,
   readTransfer,
   searchTransfers,
   transferDocument,
   waitingActs,
+  waitingAges,
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import {
@@ -38,6 +40,7 @@ import {
   withReason,
 } from '../shapes.ts';
 
+const heldFor = ['REVIEW', 'CUT_OFF', 'CORE'] as const;
 const statuses = ['PENDING', 'COMPLETED', 'FAILED'] as const;
 
 const FoundTransfer = shape({
@@ -174,11 +177,24 @@ export const transferOperations: readonly OperatorOperation[] = [
     path: '/pending',
     right: 'members:read',
     summary:
-      'Transfers that wait, the first due first, and acts that wait for a second person. At most 1,000.',
+      'Transfers that wait, the first due first, and acts that wait for a second person. At most 1,000. With a filter, transfers alone.',
+    query: Type.Object({
+      heldFor: optional(oneOf(heldFor)),
+      age: optional(
+        Type.Unsafe<(typeof waitingAges)[number]>({
+          ...oneOf(waitingAges),
+          description:
+            'The time since the order, by the clock of the service; a band ends where the next one begins.',
+        }),
+      ),
+    }),
     response: Type.Array(anything),
-    async handle({ database, clock }, { institutionId }) {
+    async handle({ database, clock, businessTime }, { institutionId, query: { heldFor: reason, age } }) {
+      const now = clock();
+      const ordered = age && ordersOfAge(age, businessTime(institutionId, now));
+      const filter = reason === undefined && age === undefined ? undefined : { heldFor: reason, ordered };
       const waiting: object[] = [];
-      for await (const act of waitingActs(database, institutionId, clock())) {
+      for await (const act of waitingActs(database, institutionId, { now, filter })) {
         waiting.push(act);
         if (waiting.length === 1_000) break;
       }

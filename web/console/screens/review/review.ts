@@ -2,11 +2,11 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
 import { addressOf, go, setViewPart, viewPart } from '../../../common/router.ts';
 import { type Column, Table } from '../../../common/table.ts';
-import { Amount, Badge, Button, Empty, Notice } from '../../../design/components.ts';
+import { Amount, Badge, Button, Empty, Notice, SelectField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { type Act, ActDialog } from '../../act.ts';
-import { dueWords, wordOf } from '../../format.ts';
-import { useChanges } from '../../live.ts';
+import { ageWords, dueWords, wordOf } from '../../format.ts';
+import { liveFigures, useChanges } from '../../live.ts';
 import { Moment, momentColumn } from '../../moment.ts';
 import {
   act,
@@ -31,13 +31,21 @@ const mostChosen = 100;
 const lastRead = 50;
 const lastShown = 8;
 
-/** Transfers that wait, the first due first, and the acts that wait for a second person. */
-export function ReviewScreen() {
+const reasons = ['', 'REVIEW', 'CUT_OFF', 'CORE'];
+
+/** Transfers that wait, the first due first, and the acts that wait for a second person. The filter stands in the address. */
+export function ReviewScreen({ query }: { query: URLSearchParams }) {
+  const filter = { heldFor: query.get('heldFor') ?? '', age: query.get('age') ?? '' };
   const { state, again, refresh } = useLoad(
-    () => ask(() => read<readonly (WaitingTransfer | Proposal)[]>('/pending')),
-    [],
+    () => ask(() => read<readonly (WaitingTransfer | Proposal)[]>('/pending', filter)),
+    [filter.heldFor, filter.age],
   );
   useChanges('review', () => void refresh());
+  // Transfers grow older without any change that the service could announce.
+  const figures = liveFigures.value;
+  useEffect(() => {
+    if (filter.age !== '' && state.kind === 'ready') void refresh();
+  }, [figures]);
   const [result, setResult] = useState<string>();
   const done = (words: string) => {
     setResult(words);
@@ -45,12 +53,26 @@ export function ReviewScreen() {
   };
   return html`<${Screen} title="Review" lead=${may('transfers:decide') ? 'j and k move, a approves, d declines, o opens the transfer. x chooses it, and A and D decide on all that are chosen.' : 'j and k move, o opens the transfer.'}>
     ${result && html`<${Notice} title=${result} />`}
+    <${QueueFilter} filter=${filter} />
     <${Stateful} state=${state} subject="the queue" again=${again}>
       ${(waiting: readonly (WaitingTransfer | Proposal)[]) => html`
-        <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} onDone=${done} onBulk=${() => void refresh()} />
+        <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} empty=${filter.heldFor + filter.age === '' ? 'No transfer waits.' : 'No transfer that waits fits the filter.'} onDone=${done} onBulk=${() => void refresh()} />
         <${Proposals} proposals=${waiting.filter((one) => one.kind === 'proposal')} />`}
     <//>
   <//>`;
+}
+
+function QueueFilter({ filter }: { filter: { readonly heldFor: string; readonly age: string } }) {
+  const pick = (name: keyof typeof filter) => (value: string) => {
+    const given = Object.entries({ ...filter, [name]: value }).filter(([, text]) => text !== '');
+    go(addressOf('review', undefined, Object.fromEntries(given)));
+  };
+  return html`<div class="card"><div class="body filters" data-size="small">
+    <${SelectField} id="heldFor" label="Waits for" value=${filter.heldFor} onValue=${pick('heldFor')}
+      options=${reasons.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
+    <${SelectField} id="age" label="Age" value=${filter.age} onValue=${pick('age')}
+      options=${[{ value: '', label: 'All' }, ...Object.entries(ageWords).map(([value, label]) => ({ value, label }))]} />
+  </div></div>`;
 }
 
 function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
@@ -69,10 +91,13 @@ function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
 
 function Queue({
   transfers,
+  empty,
   onDone,
   onBulk,
 }: {
   transfers: readonly WaitingTransfer[];
+  /** The words of a queue without a transfer. */
+  empty: string;
   onDone: (words: string) => void;
   /** After decisions that showed their own outcomes. */
   onBulk: () => void;
@@ -134,7 +159,7 @@ function Queue({
   }`;
   const shown = current();
   if (shown === undefined)
-    return html`<div><section class="card"><${Empty}>No transfer waits.<//></section>${dialogs}</div>`;
+    return html`<div><section class="card"><${Empty}>${empty}<//></section>${dialogs}</div>`;
   const choice: Column<WaitingTransfer> = {
     title: 'Chosen',
     text: ({ id }) => (chosenIds.has(id) ? 'yes' : ''),
