@@ -373,6 +373,15 @@ describe('the header Client-Cert', () => {
     assert.equal(reply.status, 401);
   });
 
+  test('is taken as nginx writes it with our script, and left out there without a certificate', async () => {
+    const script = new URL('../../ops/nginx/client_cert.js', import.meta.url);
+    const { header } = (await import(script.href)).default;
+    const written = header({ variables: { ssl_client_raw_cert: own.pem } });
+    assert.equal(written, own.header);
+    assert.equal((await ask({ 'client-cert': written })).status, 200);
+    assert.equal(header({ variables: {} }), '', 'nginx sends no header with an empty value');
+  });
+
   test('is refused beyond what a head may have', async () => {
     const reply = await fetch(service.address + account, {
       headers: { 'client-cert': `:${'A'.repeat(20_000)}:` },
