@@ -8,6 +8,7 @@ import {
   changeClient,
   createClient,
   InvalidCertificateError,
+  listClients,
   readCertificatePem,
   readPublicKey,
   removeClientCertificate,
@@ -447,6 +448,37 @@ describe('settings of a client with a certificate', () => {
       code: 'invalid_request',
     });
     await assert.rejects(create('mtls-secret', { bindsToCertificate: true }), { code: 'invalid_request' });
+  });
+
+  test('keeps the binding of a client that gets the profile, and else binds to a certificate if it has one, or to a key', async () => {
+    const standard = { securityProfile: 'STANDARD' } as const;
+    const [certificate, key] = [registered(own), await signingKey];
+    const bindings: [clientId: string, more: Parameters<typeof create>[1], bindsToCertificate: boolean][] = [
+      ['was-certificate', { certificate, bindsToCertificate: true }, true],
+      ['was-certificate-with-key', { key, bindsToCertificate: true }, true],
+      ['was-key-with-certificate', { certificate, requiresDpop: true }, false],
+      ['was-bearer-with-certificate', { certificate }, true],
+      ['was-bearer-with-key', { key }, false],
+    ];
+    const bindingOf = async (clientId: string) => {
+      const found = (await listClients(deps(), institutionId)).find((one) => one.clientId === clientId);
+      return [found?.securityProfile, found?.bindsToCertificate, found?.requiresDpop];
+    };
+    for (const [clientId, more, isBound] of bindings) {
+      await create(clientId, { ...standard, ...more });
+      const change = { securityProfile: 'FAPI2' } as const;
+      await changeClient(deps(), institutionId, { clientId, change, origin });
+      await changeClient(deps(), institutionId, { clientId, change, origin });
+      assert.deepEqual(await bindingOf(clientId), ['FAPI2', isBound, !isBound], clientId);
+      await create(`new-${clientId}`, more);
+      assert.deepEqual(await bindingOf(`new-${clientId}`), ['FAPI2', isBound, !isBound], `new ${clientId}`);
+    }
+    const named = { securityProfile: 'FAPI2', requiresDpop: true, bindsToCertificate: false } as const;
+    await changeClient(deps(), institutionId, { clientId: 'was-certificate', change: named, origin });
+    assert.deepEqual(await bindingOf('was-certificate'), ['FAPI2', false, true]);
+    const bearer = { ...standard, requiresDpop: false, bindsToCertificate: false };
+    await changeClient(deps(), institutionId, { clientId: 'was-certificate', change: bearer, origin });
+    assert.deepEqual(await bindingOf('was-certificate'), ['STANDARD', false, false]);
   });
 
   test('admits one of a key and a certificate that are added at once to a client of the profile', async () => {

@@ -61,7 +61,10 @@ test('registers a client by its certificate, lists it, and replaces it', async (
   const folder = await mkdtemp(path.join(tmpdir(), 'sharedraft-certificates-'));
   const validity = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 3_600_000) };
   const [from, until] = [validity.from.toISOString(), validity.until.toISOString()];
-  const [first, second] = [new TestCertificate({ from, until }), new TestCertificate({ from, until })];
+  let first = new TestCertificate({ from, until });
+  // A thumbprint that looks like an option, but not like -h.
+  while (!/^-[^h-]/.test(first.thumbprint)) first = new TestCertificate({ from, until });
+  const second = new TestCertificate({ from, until });
   const [one, other] = [path.join(folder, 'first.pem'), path.join(folder, 'second.pem')];
   const of = async (clientId: string) =>
     (await documents('client', 'list', ...lakeside)).find((client) => client.clientId === clientId);
@@ -69,15 +72,20 @@ test('registers a client by its certificate, lists it, and replaces it', async (
     await writeFile(one, first.pem);
     await writeFile(other, second.pem);
     const create = ['client', 'create', 'by-certificate', ...lakeside, '--scopes', 'account:read'];
-    const made = await run(...create, '--profile', 'fapi2', '--tokens', 'certificate', '--certificate', one);
+    const made = await run(...create, '--profile', 'fapi2', '--certificate', one);
     assert.equal(made.code, 0, made.stderr);
     assert.equal(made.stdout, `client_id:     by-certificate\nx5t#S256:      ${first.thumbprint}\n`);
     assert.equal((await run('client', 'add-certificate', 'by-certificate', other, ...lakeside)).code, 0);
     const ended = ['client', 'remove-certificate', 'by-certificate', first.thumbprint, ...lakeside, '--yes'];
+    assert.equal((await run(...ended, '--yse')).code, 2);
     assert.deepEqual([(await run(...ended)).code, (await run(...ended)).code], [0, 1]);
     const client = await of('by-certificate');
     assert.deepEqual(client?.certificateThumbprints, [second.thumbprint]);
     assert.deepEqual([client?.requiresDpop, client?.bindsToCertificate], [false, true]);
+    const again = await run('client', 'set', 'by-certificate', ...lakeside, '--profile', 'fapi2');
+    assert.equal(again.code, 0, again.stderr);
+    const kept = await of('by-certificate');
+    assert.deepEqual([kept?.requiresDpop, kept?.bindsToCertificate], [false, true]);
     assert.match(
       (await run('client', 'list', ...lakeside)).stdout,
       /bound to its certificate \(mutual TLS\)/,

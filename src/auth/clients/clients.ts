@@ -25,7 +25,7 @@ import {
   selectClients,
   updateClient,
 } from './client-queries.ts';
-import { refuseUnfit } from './security-profile.ts';
+import { impliedBinding, refuseUnfit } from './security-profile.ts';
 
 /** The rule of isClientId in words. */
 export const clientIdRule = '1 to 128 letters, digits or . _ ~ -';
@@ -69,15 +69,16 @@ export function isClientId(text: string): boolean {
  */
 export async function createClient(
   deps: ClientDeps,
-  client: NewClient,
+  named: NewClient,
   origin: Origin,
 ): Promise<{ readonly secret: string | undefined } | undefined> {
-  const { institutionId, clientId, key, certificate } = client;
+  const { institutionId, clientId, key, certificate } = named;
   if (!isClientId(clientId)) throw new Problem('invalid_request', `A client id has ${clientIdRule}.`);
-  const hasOther = key !== undefined || certificate !== undefined || client.isPublic === true;
-  const secret = client.secret ?? (hasOther ? undefined : newSecret());
+  const hasOther = key !== undefined || certificate !== undefined || named.isPublic === true;
+  const secret = named.secret ?? (hasOther ? undefined : newSecret());
   const keyAlgorithms = key === undefined ? [] : [key.algorithm];
   const certificateThumbprints = certificate === undefined ? [] : [certificate.thumbprint];
+  const client = { ...named, ...impliedBinding(named, { certificateThumbprints }) };
   const secrets = secret === undefined ? 0 : 1;
   refuseUnfit({ ...client, secrets, keyAlgorithms, certificateThumbprints });
   await deps.claims?.client(institutionId, clientId);
@@ -100,15 +101,19 @@ export function listClients(deps: ClientDeps, institutionId: InstitutionId): Pro
   return deps.database.read(institutionId, (db) => selectClients(db, deps.clock()));
 }
 
-/** False: there is no such client. Switching it off ends its tokens for good. Throws IdPrefixTakenError. */
+/**
+ * False: there is no such client. Switching it off ends its tokens for good. A client that gets the FAPI 2.0 profile keeps its way of binding
+ * tokens. Throws IdPrefixTakenError.
+ */
 export function changeClient(
   deps: ClientDeps,
   institutionId: InstitutionId,
-  { clientId, change, origin }: OperatorRequest & { readonly change: ClientChange },
+  { clientId, change: named, origin }: OperatorRequest & { readonly change: ClientChange },
 ): Promise<boolean> {
   return deps.database.transaction(institutionId, async (tx) => {
     if (!(await lockClient(tx, clientId))) return false;
     const before = await selectClient(deps, tx, clientId);
+    const change = before === undefined ? named : { ...named, ...impliedBinding(named, before) };
     if (change.isPublic && before !== undefined && hasCredentials(before)) {
       throw new Problem(
         'invalid_request',

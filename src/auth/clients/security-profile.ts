@@ -50,6 +50,23 @@ const rules: readonly [fits: (client: ProfiledClient) => boolean, sentence: stri
   ],
 ];
 
+type Binding = Pick<ProfiledClient, 'requiresDpop' | 'bindsToCertificate'>;
+
+/**
+ * The binding of tokens that a change to the profile implies, unless the change names one itself: the client's present one, or else its
+ * certificate, or else a key (DPoP). A client with certificates would lose its tokens if it were asked for a key.
+ */
+export function impliedBinding(
+  change: Binding & Pick<ProfiledClient, 'securityProfile'>,
+  before: Binding & Pick<ProfiledClient, 'certificateThumbprints'>,
+): { requiresDpop?: boolean; bindsToCertificate?: boolean } {
+  const isNamed = change.requiresDpop !== undefined || change.bindsToCertificate !== undefined;
+  if (change.securityProfile !== 'FAPI2' || isNamed) return {};
+  if (before.requiresDpop || before.bindsToCertificate) return {};
+  const bindsToCertificate = before.certificateThumbprints.length > 0;
+  return { requiresDpop: !bindsToCertificate, bindsToCertificate };
+}
+
 /** Problem `invalid_request` for settings that contradict each other or the client's profile. */
 export function refuseUnfit(client: ProfiledClient): void {
   if (client.bindsToCertificate && (client.requiresDpop || client.isPublic)) {

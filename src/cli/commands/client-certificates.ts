@@ -36,6 +36,8 @@ function remove(): Command {
       .description('remove a certificate of a client')
       .argument('<client-id>')
       .argument('<x5t#S256>', 'as `client list` shows it')
+      // One of 64 thumbprints begins with "-", like an option. A real typo is an argument too many.
+      .allowUnknownOption()
       .addOption(yesOption()),
     async (
       { auth, institutionId, origin },

@@ -124,7 +124,7 @@ function withRights(command: Command): Command {
     .addOption(
       new Option(
         '--profile <profile>',
-        'fapi2 is the FAPI 2.0 Security Profile: bound tokens, pushed requests, a key or a certificate instead of a secret, no password grant',
+        'fapi2 is the FAPI 2.0 Security Profile: bound tokens (as they are, or to its certificate, or else to a key), pushed requests, a key or a certificate instead of a secret, no password grant',
       ).choices(['standard', 'fapi2']),
     )
     .addOption(
@@ -188,8 +188,8 @@ function changeOf(options: RightsOptions): ClientChange {
     backchannelLogoutUri: backchannelLogoutUri === 'none' ? null : backchannelLogoutUri,
     isPublic: secrecy && secrecy === 'public',
     isFirstParty: consent && consent === 'first-party',
-    requiresDpop: tokens ? tokens === 'bound' : profile === 'fapi2' ? true : undefined,
-    bindsToCertificate: tokens ? tokens === 'certificate' : profile === 'fapi2' ? false : undefined,
+    requiresDpop: tokens && tokens === 'bound',
+    bindsToCertificate: tokens && tokens === 'certificate',
     securityProfile: profile?.toUpperCase() as SecurityProfile | undefined,
     introspectsAll: introspection && introspection === 'all',
     registrationRefusals: options.registrationRefusals?.toUpperCase() as RegistrationRefusals | undefined,
