@@ -1407,6 +1407,8 @@ export interface StepUpProblem {
   max_age?: number | undefined;
   /** `phr`: the login must be one with a passkey. */
   acr_values?: string | undefined;
+  /** The act: contact_change, transfer_amount, transfer_destination. Send it along, and the page of sign-in names it. More may be added. */
+  step_up?: string | undefined;
 }
 
 /** The outcome of the transfer is not known yet. Repeating it with this id is safe. */

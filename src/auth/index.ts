@@ -7,6 +7,7 @@
 
 export { type ActivationForm, activateOnPage } from './authorization/activate-on-page.ts';
 export { UnsafeRequestError } from './authorization/authorization-error.ts';
+export type { AskedFor } from './authorization/authorization-request.ts';
 export {
   answerConsent,
   authorize,

@@ -1,5 +1,6 @@
 import * as Type from 'typebox/type';
 import { transactionTypes } from '../feed/index.ts';
+import { stepUpActs } from '../institutions/index.ts';
 import { phoneTypes, userIdTypes, userRoles } from '../members/index.ts';
 import { publicId } from '../shared/public-id.ts';
 import { failureCodes, loanPaymentOptions, transferTypes } from '../transfers/index.ts';
@@ -466,6 +467,12 @@ export const StepUpProblem = Type.Object(
       Type.Integer({ description: 'The most seconds since the member’s login (RFC 9470).' }),
     ),
     acr_values: Type.Optional(Type.String({ description: '`phr`: the login must be one with a passkey.' })),
+    step_up: Type.Optional(
+      Type.Unsafe<string>({
+        type: 'string',
+        description: `The act: ${stepUpActs.join(', ')}. Send it along, and the page of sign-in names it. More may be added.`,
+      }),
+    ),
   },
   {
     description: 'With `insufficient_user_authentication`: log the member in again, then repeat the request.',

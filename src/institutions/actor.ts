@@ -43,6 +43,10 @@ export interface CoveredAccounts {
 /** A password with a code, which can be phished. PAPE 1.0, section 4, names the class. */
 export const multiFactor = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor';
 
+/** Acts for which an institution may want a more recent sign-in: `step_up` of the problem, and of the request for authorization after it. */
+export const stepUpActs = ['contact_change', 'transfer_amount', 'transfer_destination'] as const;
+export type StepUpAct = (typeof stepUpActs)[number];
+
 /** The class of a sign-in (the claim `acr`). `phr`: with a passkey, which no other site can use. */
 export type Acr = 'phr' | typeof multiFactor;
 

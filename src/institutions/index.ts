@@ -15,6 +15,8 @@ export {
   type MemberActor,
   multiFactor,
   type PresentedToken,
+  type StepUpAct,
+  stepUpActs,
 } from './actor.ts';
 export {
   type BusinessCalendar,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { createClient, setStanding } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
+import { multiFactor } from '../../src/institutions/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -191,6 +192,45 @@ describe('the way to a code', () => {
     assert.equal((await start({ browser, more: { max_age: '60' } }).opened).title, 'Sign in');
     const page = await start({ browser, more: { max_age: '0' } }).opened;
     assert.equal((await enter(browser, page)).status, 303);
+  });
+
+  test('the page names the reason of another sign-in by a sentence of its own, and keeps it after a wrong password', async () => {
+    const { browser } = await codeOf();
+    later(60_000);
+    const app = 'First';
+    const cases: [more: Record<string, string>, sentence: RegExp][] = [
+      [{ max_age: '30' }, new RegExp(`${app} asks you to sign in once more`)],
+      [{ prompt: 'login' }, new RegExp(`${app} asks you to sign in once more`)],
+      [{ acr_values: 'phr', max_age: '30' }, new RegExp(`${app} asks you to sign in with a passkey`)],
+      [
+        { acr_values: multiFactor },
+        new RegExp(`${app} asks for a passkey, or for your password with a code`),
+      ],
+      [{ max_age: '0', step_up: 'transfer_amount' }, /Lakeside .* before a transfer of a large amount/],
+      [
+        { max_age: '0', step_up: 'transfer_destination' },
+        /Lakeside .* before a first transfer to an account/,
+      ],
+      [{ max_age: '0', step_up: 'contact_change' }, /Lakeside .* before your contact details change/],
+      // Only the names of the list have a sentence, and only beside a demand that they explain.
+      [{ max_age: '0', step_up: '<b>your account is locked</b>' }, new RegExp(`${app} asks you to sign in`)],
+      [{ max_age: '0', step_up: 'constructor' }, new RegExp(`${app} asks you to sign in`)],
+      [{ max_age: '0', step_up: 'security' }, new RegExp(`${app} asks you to sign in`)],
+    ];
+    for (const [more, sentence] of cases) {
+      const page = await start({ browser, more }).opened;
+      assert.equal(page.title, 'Sign in', JSON.stringify(more));
+      const reason = /<p class="reason">(.*)<\/p>/.exec(page.text)?.[1] ?? '';
+      assert.match(reason, sentence, JSON.stringify(more));
+      assert.doesNotMatch(page.text, /locked<|&lt;b/);
+    }
+    const large = await start({ browser, more: { max_age: '0', step_up: 'transfer_amount' } }).opened;
+    const wrong = { ...member, request: large.request, password: 'wrong' };
+    const again = await browser.post('/auth/v2/sign-in', wrong);
+    assert.match(again.text, /class="reason">Lakeside .* a large amount/);
+    const stranger = await start({ more: { prompt: 'login', step_up: 'transfer_amount' } }).opened;
+    assert.doesNotMatch(stranger.text, /class="reason"/, 'a first sign-in has no reason');
+    assert.equal((await enter(browser, await start({ browser, more: { max_age: '0' } }).opened)).status, 303);
   });
 
   test('acr_values with phr asks a member with a password session again, and accepts the sign-in that follows', async () => {

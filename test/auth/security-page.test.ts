@@ -374,7 +374,9 @@ describe('refused ends of an access', () => {
     assert.equal((await new TestBrowser(service.address).post(endPath, form)).title, 'Sign in');
     now = new Date(now.getTime() + 11 * 60_000);
     assert.equal((await browser.post(endPath, form)).status, 400);
-    assert.equal((await browser.get(security)).title, 'Sign in', 'the sign-in is not recent any more');
+    const late = await browser.get(security);
+    assert.equal(late.title, 'Sign in', 'the sign-in is not recent any more');
+    assert.match(late.text, /asks for a recent sign-in before you see or change how you sign in/);
     assert.equal(await isActive(tokens.accessToken), true);
   });
 });

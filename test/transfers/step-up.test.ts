@@ -70,7 +70,9 @@ test('an old sign-in is challenged above the amount after RFC 9470, uses up no i
   assert.equal((await pay(early, 'at-the-amount', 100)).status, 201);
   const refused = await pay(early, 'large', 100.01);
   assert.equal(refused.status, 401);
-  assert.partialDeepStrictEqual(refused.body, { code: 'insufficient_user_authentication', max_age: 300 });
+  assert.partialDeepStrictEqual(refused.body, {
+    ...{ code: 'insufficient_user_authentication', max_age: 300, step_up: 'transfer_amount' },
+  });
   assert.equal('acr_values' in refused.body, false);
   assert.match(
     refused.headers.get('www-authenticate') ?? '',
@@ -121,7 +123,8 @@ test('a new destination needs a recent sign-in once, within the own accounts non
   const early = await login();
   now += tooLate;
   assert.equal((await pay(early, 'own', 1)).status, 201);
-  assert.equal((await pay(early, 'stranger', 1, ofOthers)).status, 401);
+  const refused = await pay(early, 'stranger', 1, ofOthers);
+  assert.partialDeepStrictEqual(refused, { status: 401, body: { step_up: 'transfer_destination' } });
   assert.ok(await isIdFree('stranger'));
   assert.equal((await pay(await login(), 'stranger', 1, ofOthers)).status, 201);
   now += tooLate;

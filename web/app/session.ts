@@ -88,13 +88,15 @@ export async function signIn(): Promise<void> {
 export async function signInAgain({
   max_age,
   acr_values,
+  step_up,
 }: {
   readonly [member: string]: unknown;
 }): Promise<void> {
   const attempt = newAttempt();
   sessionStorage.setItem(attemptKey, JSON.stringify(attempt));
   const strength = typeof acr_values === 'string' ? { acr_values } : {};
-  location.assign(await authorizationUrl(attempt, { max_age: String(max_age ?? 0), ...strength }));
+  const act = typeof step_up === 'string' ? { step_up } : {};
+  location.assign(await authorizationUrl(attempt, { max_age: String(max_age ?? 0), ...strength, ...act }));
 }
 
 /** Ends the member's session at the institution, and this token. */

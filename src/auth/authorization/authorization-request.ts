@@ -1,4 +1,4 @@
-import { multiFactor } from '../../institutions/index.ts';
+import { multiFactor, type StepUpAct, stepUpActs } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { OAuthError } from '../tokens/oauth-error.ts';
 import { grantScopes, memberScopes, type Scope } from '../tokens/scopes.ts';
@@ -6,6 +6,9 @@ import { AuthorizationError } from './authorization-error.ts';
 
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 type Prompt = (typeof prompts)[number];
+
+/** Reasons to sign in although there is a session, or that only the app can know. The page has a sentence for each. */
+export type AskedFor = StepUpAct | 'security' | 'passkey' | 'two_factors' | 'fresh';
 
 /** A valid request for authorization. It travels sealed in the page, so that no row is written before the member signs in. */
 export interface AuthorizationRequest {
@@ -28,6 +31,10 @@ export interface AuthorizationRequest {
   /** The app asks for two factors (`acr_values`). A passkey is two. */
   readonly wantsTwoFactors?: boolean;
   readonly loginHint?: string | undefined;
+  /** The act that the app wants a sign-in for; the page names it. */
+  readonly stepUp?: StepUpAct | undefined;
+  /** The reason why a member with a session signs in again. No parameter of the request: `proceed` finds it. */
+  readonly askedFor?: AskedFor | undefined;
   /** The member goes to the page of security, and no code comes of the request. */
   readonly isForSecurityPage?: true;
 }
@@ -71,6 +78,7 @@ export function readAuthorizationRequest(
     wantsPasskey: acrValues.includes('phr'),
     wantsTwoFactors: acrValues.includes(multiFactor),
     loginHint: text(parameter, 'login_hint', 254),
+    stepUp: stepUpActs.find((act) => act === parameter('step_up')),
   };
 }
 

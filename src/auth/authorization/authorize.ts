@@ -22,9 +22,13 @@ import { OAuthError } from '../tokens/oauth-error.ts';
 import { type RawTokenRequest, TokenRequest } from '../tokens/token-request.ts';
 import type { ActivationRefusal } from './activation-refusals.ts';
 import { AuthorizationError, UnsafeRequestError } from './authorization-error.ts';
-import { type AuthorizationRequest, readAuthorizationRequest } from './authorization-request.ts';
+import {
+  type AskedFor,
+  type AuthorizationRequest,
+  readAuthorizationRequest,
+} from './authorization-request.ts';
 import { type Consented, issueCode } from './issue-code.ts';
-import { nextStep } from './next-step.ts';
+import { askedFor, nextStep } from './next-step.ts';
 import { isProvenAddress, isRegistered, withParameters } from './redirect-uri.ts';
 import { openRequest, type SealedRequest, sealRequest } from './sealed-request.ts';
 
@@ -53,6 +57,8 @@ export type Step = { readonly cookies?: NewCookies } & (
       readonly kind: 'sign_in';
       readonly username: string | undefined;
       readonly isRefused: boolean;
+      /** The reason to sign in again; undefined for a first sign-in. */
+      readonly askedFor: AskedFor | undefined;
       /** PublicKeyCredentialRequestOptionsJSON. */
       readonly passkeyOptions: object;
     } & PageFacts)
@@ -334,11 +340,12 @@ async function proceed(deps: AuthDeps, way: Way & { readonly fresh?: SessionRow 
   const now = deps.clock();
   const isUnprovenApp = isPublic && !isProvenAddress(request.redirectUri, deps.issuer);
   const isFreshSignIn = fresh !== undefined;
-  const step = nextStep({ request, isFirstParty, isUnprovenApp, session, isFreshSignIn, consent, now });
+  const facts = { request, isFirstParty, isUnprovenApp, session, isFreshSignIn, consent, now };
+  const step = nextStep(facts);
   if (step === 'sign_in' || session === undefined) {
     return step === 'login_required'
       ? refusal(deps, request, new AuthorizationError(step, 'The member must sign in.'))
-      : signInPage(deps, way);
+      : signInPage(deps, { ...way, request: { ...request, askedFor: askedFor(facts) } });
   }
   if (request.isForSecurityPage) return { kind: 'redirect', to: request.redirectUri };
   if (step === 'grant') return codeFor(deps, { ...way, session });
@@ -372,7 +379,8 @@ export async function signInPage(
   const { cookies, ...page } = await pageOf(deps, { request, client, browser });
   const username = refused ?? request.loginHint;
   const passkeyOptions = requestOptions(relyingPartyOf(deps.issuer), page.challenge);
-  return { kind: 'sign_in', ...page, username, isRefused: refused !== undefined, passkeyOptions, ...cookies };
+  const facts = { username, isRefused: refused !== undefined, askedFor: request.askedFor, passkeyOptions };
+  return { kind: 'sign_in', ...page, ...facts, ...cookies };
 }
 
 interface HalfWay extends Way {

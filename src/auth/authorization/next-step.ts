@@ -1,11 +1,11 @@
 import { acrOf } from '../tokens/id-token.ts';
-import type { AuthorizationRequest } from './authorization-request.ts';
+import type { AskedFor, AuthorizationRequest } from './authorization-request.ts';
 
 /** The facts that decide how a request for authorization goes on. */
 export interface StepFacts {
   readonly request: Pick<
     AuthorizationRequest,
-    'scopes' | 'prompts' | 'maxAgeSeconds' | 'wantsPasskey' | 'wantsTwoFactors'
+    'scopes' | 'prompts' | 'maxAgeSeconds' | 'wantsPasskey' | 'wantsTwoFactors' | 'stepUp'
   >;
   /** An app of the institution itself needs no consent. */
   readonly isFirstParty: boolean;
@@ -28,15 +28,26 @@ export function nextStep(facts: StepFacts): NextStep {
   return 'grant';
 }
 
-function mustSignIn({ request, session, isFreshSignIn, now }: StepFacts): boolean {
-  if (session === undefined) return true;
-  if (isFreshSignIn) return false;
-  if (request.prompts.includes('login') || request.prompts.includes('select_account')) return true;
-  if (request.wantsPasskey === true && acrOf(session.methods) !== 'phr') return true;
-  if (request.wantsTwoFactors === true && acrOf(session.methods) === undefined) return true;
+function mustSignIn(facts: StepFacts): boolean {
+  return facts.session === undefined || weaknessOf(facts) !== undefined;
+}
+
+/** The reason for a sign-in that the page names; undefined for a first one. An act without `max_age` or `acr_values` explains nothing. */
+export function askedFor(facts: StepFacts): AskedFor | undefined {
+  const { stepUp, maxAgeSeconds, wantsPasskey, wantsTwoFactors } = facts.request;
+  const wantsMore = maxAgeSeconds !== undefined || wantsPasskey === true || wantsTwoFactors === true;
+  return stepUp !== undefined && wantsMore ? stepUp : weaknessOf(facts);
+}
+
+/** The shortcoming of the member's session for this request. */
+function weaknessOf({ request, session, isFreshSignIn, now }: StepFacts): AskedFor | undefined {
+  if (session === undefined || isFreshSignIn) return undefined;
+  if (request.wantsPasskey === true && acrOf(session.methods) !== 'phr') return 'passkey';
+  if (request.wantsTwoFactors === true && acrOf(session.methods) === undefined) return 'two_factors';
+  if (request.prompts.includes('login') || request.prompts.includes('select_account')) return 'fresh';
   const { maxAgeSeconds } = request;
-  if (maxAgeSeconds === undefined) return false;
-  return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000;
+  if (maxAgeSeconds === undefined) return undefined;
+  return now.getTime() - session.authenticatedAt.getTime() >= maxAgeSeconds * 1000 ? 'fresh' : undefined;
 }
 
 function mustConsent({

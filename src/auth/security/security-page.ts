@@ -47,7 +47,7 @@ export async function openSecurityPage(
   const session = await findSession(deps, institutionId, browser);
   return session !== undefined && isRecent(deps, session)
     ? securityPage(deps, place, { session })
-    : signInFirst(deps, place, browser);
+    : signInFirst(deps, place, { browser, session });
 }
 
 /** Adds the passkey that the browser made for the page's challenge. */
@@ -169,7 +169,7 @@ export async function onPage<Kind extends MemberPage['kind']>(
   const { institutionId, clientId, sessionId } = page as MemberPage;
   const session = await findSession(deps, institutionId, browser);
   if (session?.sessionId !== sessionId || !isRecent(deps, session)) {
-    return signInFirst(deps, { institutionId, clientId }, browser);
+    return signInFirst(deps, { institutionId, clientId }, { browser, session });
   }
   return work({ page, session });
 }
@@ -218,7 +218,7 @@ export async function securityPage(
 async function signInFirst(
   deps: AuthDeps,
   { institutionId, clientId }: Place,
-  browser: Browser,
+  { browser, session }: { readonly browser: Browser; readonly session: SessionRow | undefined },
 ): Promise<Step> {
   const client = await activeClient(deps, institutionId, clientId);
   const { origin } = relyingPartyOf(deps.issuer);
@@ -226,6 +226,7 @@ async function signInFirst(
   const request = {
     ...{ requestId: randomUUID(), institutionId, clientId, redirectUri, isForSecurityPage: true as const },
     ...{ scopes: [], prompts: [], codeChallenge: '' },
+    askedFor: session && ('security' as const),
   };
   return signInPage(deps, { request, client, browser });
 }

@@ -50,6 +50,7 @@ button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
 li { padding: 0.15rem 0; }
 .alert { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; color: var(--error); background: var(--error-page); border-radius: 0.6rem; }
+.reason { margin: 0 0 0.5rem; padding: 0.75rem 0.9rem; background: var(--page); border-radius: 0.6rem; }
 .rows { list-style: none; padding: 0; }
 .rows li { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
 .rows :is(p, form) { margin: 0; }

@@ -1,4 +1,4 @@
-import type { Scope } from '../../auth/index.ts';
+import type { AskedFor, Scope } from '../../auth/index.ts';
 
 /** Every text of the pages; another language is another file like this. */
 export const texts = {
@@ -6,6 +6,20 @@ export const texts = {
   signIn: {
     title: 'Sign in',
     lead: (institution: string, app: string) => `to continue to ${app} with your ${institution} account`,
+    /** The reason to sign in again. */
+    askedFor: {
+      security: (institution) =>
+        `${institution} asks for a recent sign-in before you see or change how you sign in.`,
+      contact_change: (institution) =>
+        `${institution} asks for a recent sign-in before your contact details change.`,
+      transfer_amount: (institution) =>
+        `${institution} asks for a recent sign-in before a transfer of a large amount.`,
+      transfer_destination: (institution) =>
+        `${institution} asks for a recent sign-in before a first transfer to an account.`,
+      passkey: (_institution, app) => `${app} asks you to sign in with a passkey this time.`,
+      two_factors: (_institution, app) => `${app} asks for a passkey, or for your password with a code.`,
+      fresh: (_institution, app) => `${app} asks you to sign in once more before it goes on.`,
+    } satisfies Record<AskedFor, (institution: string, app: string) => string>,
     username: 'Username',
     password: 'Password',
     submit: 'Sign in',

@@ -50,10 +50,12 @@ export interface View {
 
 export function signInView(step: Extract<Step, { kind: 'sign_in' }>): View {
   const { signIn } = texts;
+  const reason = step.askedFor && signIn.askedFor[step.askedFor];
   const body = html`
 <p class="brand">${step.institutionName}</p>
 <h1>${signIn.title}</h1>
 <p class="lead">${signIn.lead(step.institutionName, step.clientName)}</p>
+${reason && html`<p class="reason">${reason(step.institutionName, step.clientName)}</p>`}
 ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <form method="post" action="${paths.signIn}">
 <input type="hidden" name="request" value="${step.request}">

@@ -1,5 +1,5 @@
 import { appendAudit, appendEvents, type Origin } from '../../events/index.ts';
-import { type Actor, type BusinessTime, findInstitution } from '../../institutions/index.ts';
+import { type Actor, type BusinessTime, findInstitution, type StepUpAct } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database } from '../../storage/index.ts';
 import { findAddressedUser } from '../get-profile.ts';
@@ -91,7 +91,7 @@ async function requireRecentLogin({ database, clock }: ContactDeps, actor: Actor
   const since = actor.authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
   if (clock().getTime() - since <= maxAgeSeconds * 1000) return;
   throw new Problem('insufficient_user_authentication', 'The member must log in again before this change.', {
-    members: { max_age: maxAgeSeconds },
+    members: { max_age: maxAgeSeconds, step_up: 'contact_change' satisfies StepUpAct },
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Actor } from '../../institutions/index.ts';
+import type { Actor, StepUpAct } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { suppose } from '../desk/suppose.ts';
 import type { TransferDesk } from '../desk/transfer-desk.ts';
@@ -30,24 +30,31 @@ export async function requireSignIn(
 
   const { existing, judgement, at } = await suppose(desk, actor, order);
   if (existing !== undefined || 'malformed' in judgement || judgement.failure !== null) return signIn;
-  if (isAboveStepUp(judgement, institution)) throw needsSignIn(policies);
+  if (isAboveStepUp(judgement, institution)) throw needsSignIn(policies, 'transfer_amount');
   const { from, to } = judgement;
   if (!policies.transferStepUpNewDestination || from === undefined || to === undefined) return signIn;
   if (from.customerKey === to.customerKey) return signIn;
   const since = new Date(at.getTime() - knownForMillis);
   const payment = { customerKey: from.customerKey, toKey: to.accountKey, since };
   const isKnown = await desk.database.read(actor.institutionId, (db) => hasPaid(db, payment));
-  if (!isKnown) throw needsSignIn(policies);
+  if (!isKnown) throw needsSignIn(policies, 'transfer_destination');
   return signIn;
 }
 
-function needsSignIn({ transferStepUpMaxAgeSeconds, transferStepUpPasskey }: StepUpPolicy): Problem {
+function needsSignIn(
+  { transferStepUpMaxAgeSeconds, transferStepUpPasskey }: StepUpPolicy,
+  act: StepUpAct,
+): Problem {
   const how = transferStepUpPasskey ? 'with a passkey ' : '';
   return new Problem(
     'insufficient_user_authentication',
     `The member must sign in ${how}again before this transfer.`,
     {
-      members: { max_age: transferStepUpMaxAgeSeconds, ...(transferStepUpPasskey && { acr_values: 'phr' }) },
+      members: {
+        max_age: transferStepUpMaxAgeSeconds,
+        ...(transferStepUpPasskey && { acr_values: 'phr' }),
+        step_up: act,
+      },
     },
   );
 }

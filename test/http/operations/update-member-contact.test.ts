@@ -252,7 +252,11 @@ describe('policy of a recent login', () => {
       now = new Date(now.getTime() + 301_000);
       const refused = await update(early, 'c-1019', { phoneNumber: '+12025550145' });
       assert.equal(refused.status, 401);
-      assert.partialDeepStrictEqual(refused.body, { code: 'insufficient_user_authentication', max_age: 300 });
+      assert.partialDeepStrictEqual(refused.body, {
+        code: 'insufficient_user_authentication',
+        max_age: 300,
+        step_up: 'contact_change',
+      });
       assert.match(
         refused.headers.get('www-authenticate') ?? '',
         /^Bearer realm="sharedraft", error="insufficient_user_authentication", .*max_age="300"$/,
