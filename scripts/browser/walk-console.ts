@@ -24,6 +24,7 @@ import { changesClient, filtersTable, findsAnything } from './search-and-filter.
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
 import { keepsSelection, keepsView, refusesWrongView } from './table-address.ts';
+import { staysTable } from './table-cards.ts';
 import { roles, takePictures, walkRole } from './walk-roles.ts';
 
 /** A file of the core's balances, which are others than those here. */
@@ -251,6 +252,9 @@ if (browser !== undefined) {
   await journey('order and filter of a table stand in the address', () => keepsView(browser, url));
   await journey('an address with wrong parts is no error', () => refusesWrongView(browser, url));
   await journey('the selected transfer stands in the address', () => keepsSelection(browser, url));
+  await journey('a table on a phone is cards, and a table for screen readers', () =>
+    staysTable(browser, url),
+  );
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));

@@ -65,9 +65,12 @@ function DrawnNearby<Row>({ rows, columns, keyOf, current, isAlone }: GroupProps
   if (height !== undefined && current === undefined) {
     return html`<tbody ref=${body} aria-hidden="true"><tr style=${{ height: `${height}px` }}><td colspan=${columns.length}></td></tr></tbody>`;
   }
-  return html`<tbody ref=${body}>${rows.map(
-    (row) => html`<tr key=${keyOf(row)} data-current=${keyOf(row) === current}>
-      ${columns.map(({ title, cell, text, isNumeric, isLong }) => html`<td key=${title} data-numeric=${isNumeric} data-long=${isLong}>${cell ? cell(row) : text(row)}</td>`)}
+  return html`<tbody ref=${body} role="rowgroup">${rows.map(
+    (row) => html`<tr key=${keyOf(row)} role="row" data-current=${keyOf(row) === current}>
+      ${columns.map(
+        ({ title, cell, text, isNumeric, isLong, isActs }) =>
+          html`<td key=${title} role="cell" data-label=${title} data-numeric=${isNumeric} data-long=${isLong} data-acts=${isActs}><div class="value">${cell ? cell(row) : text(row)}</div></td>`,
+      )}
     </tr>`,
   )}</tbody>`;
 }

@@ -18,7 +18,7 @@ export interface Column<Row> {
   readonly isNumeric?: boolean;
   /** Words that wrap, where the cells of other columns have one line. */
   readonly isLong?: boolean;
-  /** Buttons, which have no place in a file. */
+  /** Buttons, which have no place in a file and no order. */
   readonly isActs?: boolean;
 }
 
@@ -39,6 +39,8 @@ interface TableProps<Row> {
 
 /** Fewer rows are read at a glance. */
 const leastFiltered = 6;
+/** So many columns fit on a phone. */
+const mostBeside = 2;
 const longestFilter = 100;
 
 /**
@@ -72,21 +74,22 @@ export function Table<Row>({
   const sortBy = (at: number) => setViewPart(`${name}.sort`, textOfOrder(nextOrder(order, at), titles));
   const setText = (typed: string) => setViewPart(`${name}.filter`, typed);
   const save = () => saveRows(`${file}.csv`, columns, sorted);
+  // On a phone each row becomes a card by CSS, which would take its meaning away from a table whose roles are not written down.
   return html`${
     hasFilter &&
     html`<${Filter} caption=${caption} text=${text} onText=${setText} rows=${rows.length} filtered=${filtered.length} />`
   }
   ${hasFilter && filtered.length === 0 && html`<${Empty}>No row has this text.<//>`}
   <div class="table-frame" tabindex="0" role="group" aria-label=${caption} hidden=${filtered.length === 0}>
-    <table ref=${table} class="table" data-fixed=${widths !== undefined}>
+    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${rows.length > 1}>
       <caption class="visually-hidden">${caption}</caption>
       ${widths && html`<colgroup>${widths.map((width, at) => html`<col key=${at} style=${{ width: `${width}px` }} />`)}</colgroup>`}
-      <thead><tr>${columns.map(
+      <thead role="rowgroup"><tr role="row">${columns.map(
         (
-          { title, isNumeric },
+          { title, isNumeric, isActs = false },
           at,
-        ) => html`<th key=${title} scope="col" data-numeric=${isNumeric} aria-sort=${sortOf(order, at)}>
-          <button type="button" onClick=${() => sortBy(at)}>${title}</button>
+        ) => html`<th key=${title} role="columnheader" scope="col" data-numeric=${isNumeric} aria-sort=${sortOf(order, at)}>
+          ${rows.length > 1 && !isActs ? html`<button type="button" onClick=${() => sortBy(at)}>${title}</button>` : title}
         </th>`,
       )}</tr></thead>
       ${groups.map(
