@@ -50,7 +50,21 @@ export async function agesLead(browser: Browser, url: string): Promise<string[]>
   found.push(...(await breachesOf(page)));
   await figure.click();
   await page.waitForURL(({ hash }) => hash === '#/review?heldFor=REVIEW&age=UNDER_15_MINUTES');
-  await page.getByRole('button', { name: 'walk-7' }).waitFor();
+  await page.getByRole('button', { name: 'walk-7' }).click();
+  // Both accounts stand there with their balances.
+  for (const [side, id] of [
+    ['From', 'a-1002-checking'],
+    ['To', 'a-1001-savings'],
+  ] as const) {
+    const account = page.getByRole('region', { name: side, exact: true });
+    await account.getByRole('link', { name: id }).waitFor();
+    for (const name of ['Current', 'Available'])
+      await account
+        .locator('dl > div')
+        .filter({ hasText: name })
+        .getByText(/^\$[\d,]+\.\d\d$/)
+        .waitFor();
+  }
   found.push(...(await breachesOf(page)));
   await page.getByLabel('Age').selectOption('OLDER');
   await page.getByText('No transfer that waits fits the filter.').waitFor();

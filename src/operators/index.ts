@@ -37,6 +37,7 @@ export {
   signOut,
 } from './access/sessions.ts';
 export { balanceHistory } from './accounts/balance-history.ts';
+export { balancesOfTransfer } from './accounts/balances-of-transfer.ts';
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';

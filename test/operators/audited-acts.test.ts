@@ -229,6 +229,11 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   closeAccount: { by: administrator, path: `${account}/close`, body: reason, leaves: [] },
   searchTransfers: { by: teller, path: '/transfers?accountId=a-1002-checking', leaves: ['account.read'] },
   showTransfer: { by: teller, path: '/transfers/acts-2', leaves: ['transfer.read'] },
+  showAccountsOfTransfer: {
+    by: teller,
+    path: '/transfers/acts-2/accounts',
+    leaves: ['account.read', 'account.read'],
+  },
   approveTransfer: {
     by: approver,
     path: '/transfers/acts-1/approve',

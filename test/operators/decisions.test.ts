@@ -88,6 +88,36 @@ test('fails a declined transfer, reverses a completed one by two persons, and re
   assert.equal((await two.post('/transfers/desk-back/reverse', reason)).body.code, 'transfer_final');
 });
 
+test('shows both accounts of a transfer with exact balances to roles that read members, and audits each read', async () => {
+  const reads = async () =>
+    (
+      await service.db.superuser<{ subject: string }>(
+        `select subject from audit_entries where action = 'account.read' and reason = 'balances' order by audit_key`,
+      )
+    ).map(({ subject }) => subject);
+  const before = await reads();
+  await hold('desk-sides', 510);
+  const sides = await one.get('/transfers/desk-sides/accounts');
+  assert.deepEqual((await reads()).slice(before.length), ['a-1002-checking', 'a-1001-checking']);
+  for (const [side, id] of [
+    ['from', 'a-1002-checking'],
+    ['to', 'a-1001-checking'],
+  ] as const) {
+    const account = (await one.get(`/accounts/${id}`)).body;
+    const { current, available, holdsOut, holdsIn, ...facts } = sides.body[side];
+    assert.deepEqual([facts.accountId, facts.currency, facts.category], [id, 'USD', 'DEPOSIT']);
+    assert.deepEqual([current, holdsOut, holdsIn], [account.balance, account.holdsOut, account.holdsIn]);
+    const cents = (text: string) => BigInt(text.replace('.', ''));
+    assert.equal(cents(available), cents(current) - cents(holdsOut));
+  }
+  const administrator = await operatorOf(service, 'Demo administrator', 'harbor');
+  assert.equal((await administrator.get('/transfers/desk-sides/accounts')).status, 403);
+  const elsewhere = await operatorOf(service, 'Demo approver', 'lakeside');
+  assert.equal((await elsewhere.get('/transfers/desk-sides/accounts')).status, 404);
+  assert.equal((await reads()).length, before.length + 2);
+  assert.equal((await one.post('/transfers/desk-sides/decline', reason)).body.status, 'FAILED');
+});
+
 test('refuses an act without a reason, and one in a body with unknown members', async () => {
   await hold('desk-mute', 510);
   for (const body of [

@@ -95,6 +95,7 @@ const matrix: Readonly<Record<string, string>> = {
   listPendingActs: personal,
   showTransfer: personalId,
   approveTransfer: approver,
+  showAccountsOfTransfer: personalId,
   declineTransfer: approver,
   reverseTransfer: approver,
   showTransferRules: all,

@@ -37,6 +37,30 @@ export interface WaitingTransfer {
   readonly isOrdererShutOut: boolean;
 }
 
+/** An account of a transfer with its balances of now, as its holder sees them. */
+export interface SideOfTransfer {
+  readonly accountId: string;
+  readonly accountType: string;
+  readonly description: string;
+  readonly category: string;
+  readonly memberNumber: string;
+  readonly currency: string;
+  readonly closed: boolean;
+  readonly coreRestriction: string | null;
+  readonly operatorRestriction: string | null;
+  readonly current: string;
+  /** Null for a loan. */
+  readonly available: string | null;
+  readonly holdsOut: string;
+  readonly holdsIn: string;
+}
+
+/** Null for an account that is no member's. */
+export interface SidesOfTransfer {
+  readonly from: SideOfTransfer | null;
+  readonly to: SideOfTransfer | null;
+}
+
 /** An act that waits for a second person. */
 export interface Proposal {
   readonly kind: 'proposal';

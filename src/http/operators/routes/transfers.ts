@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as Type from 'typebox/type';
 import {
+  balancesOfTransfer,
   deliveryStates,
   institutionOf,
   ordersOfAge,
@@ -118,6 +119,14 @@ const TransferRead = shape({
   ),
 });
 
+const SideOfTransfer = shape({
+  ...{ accountId: text, accountType: text, description: text, category: text, memberNumber: text },
+  ...{ currency: text, closed: flag, coreRestriction: orNull(text), operatorRestriction: orNull(text) },
+  current: amount,
+  available: Type.Union([amount, Type.Null()], { description: 'Null for a loan, which pays nothing out.' }),
+  ...{ holdsOut: amount, holdsIn: amount },
+});
+
 const Decided = shape({
   outcome: oneOf(['DONE', 'WAITS', 'PROPOSED']),
   id: text,
@@ -213,6 +222,17 @@ export const transferOperations: readonly OperatorOperation[] = [
       const shown = await readTransfer(deps, institutionId, { transferId, origin });
       return shown && transferDocument(shown);
     },
+  }),
+  operatorOperation({
+    operationId: 'showAccountsOfTransfer',
+    method: 'GET',
+    path: '/transfers/{transferId}/accounts',
+    right: 'members:read',
+    summary:
+      'Both accounts of a transfer with their current and available balances of now. The audit records the read of each account.',
+    response: shape({ from: orNull(SideOfTransfer), to: orNull(SideOfTransfer) }),
+    handle: (deps, { institutionId, params: { transferId }, origin }) =>
+      balancesOfTransfer(deps, institutionId, { transferId, origin }),
   }),
   review(
     'approve',

@@ -23,6 +23,7 @@ import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { Status } from '../transfer-columns.ts';
 import { BulkDialog } from './bulk-dialog.ts';
 import { type Decision, wordsOf } from './decision.ts';
+import { Sides } from './sides.ts';
 import { usualOf } from './usual.ts';
 
 /** So many can still be read one by one before they are decided together. */
@@ -284,8 +285,6 @@ function Selected({
     <div class="body fields">
       <div><${Amount} value=${transfer} size="large" /><p class="quiet">${wordOf(transfer.type)}</p></div>
       <dl class="facts">
-        <div><dt>From</dt><dd><a href=${addressOf('accounts', fromAccountId)}>${fromAccountId}</a></dd></div>
-        <div><dt>To</dt><dd><a href=${addressOf('accounts', transfer.toAccountId)}>${transfer.toAccountId}</a></dd></div>
         <div><dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd></div>
         <div><dt>Waits for</dt><dd>${wordOf(transfer.heldFor)}</dd></div>
         <div><dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd></div>
@@ -302,8 +301,9 @@ function Selected({
         }
         <a class="button" data-kind="quiet" href=${addressOf('transfers', transfer.id)}>Open</a>
       </div>
-      <h2>Usual for the source</h2>
     </div>
+    <${Sides} transfer=${transfer} />
+    <div class="body"><h2>Usual for the source</h2></div>
     <${Stateful} state=${state} subject="the last transfers" again=${again}>
       ${({ items }: { readonly items: readonly FoundTransfer[] }) =>
         html`<div class="body"><${Usual} transfer=${transfer} last=${items} /></div>
