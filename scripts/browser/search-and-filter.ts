@@ -28,6 +28,35 @@ export async function findsAnything(browser: Browser, url: string): Promise<stri
   return [...breaches, ...faults];
 }
 
+/** By the keyboard: from the first entry of an account, which no transfer made, to its posting with both sides, and back to the account. */
+export async function showsBothSides(browser: Browser, url: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [viewport, colorScheme] of [
+    [sizes.desktop, 'light'],
+    [sizes.phone, 'dark'],
+  ] as const) {
+    const { page, faults } = await openPage(browser, { viewport, colorScheme });
+    await signIn(page, url, 'Demo viewer');
+    await show(page, url, 'accounts/a-1002-checking');
+    await page
+      .getByRole('region', { name: 'Entries', exact: true })
+      .getByRole('link', { name: '1', exact: true })
+      .press('Enter');
+    await page.waitForURL(({ hash }) => hash === '#/entries/a-1002-checking?entry=1');
+    await page.getByRole('heading', { name: 'Posting' }).waitFor();
+    const sides = page.getByRole('region', { name: 'Entries on both sides' });
+    const rows = sides.locator('tbody tr');
+    await rows.filter({ hasText: 'The institution' }).waitFor();
+    if ((await rows.count()) !== 2) found.push(`${await rows.count()} sides`);
+    found.push(...(await breachesOf(page)));
+    await sides.getByRole('link', { name: 'a-1002-checking' }).press('Enter');
+    await page.getByRole('heading', { name: 'Share Draft' }).waitFor();
+    found.push(...faults);
+    await page.context().close();
+  }
+  return found;
+}
+
 /** A table with many rows is filtered, and its file has the rows that are left; one with few rows has a file and no filter. */
 export async function filtersTable(browser: Browser, url: string): Promise<string[]> {
   const found: string[] = [];

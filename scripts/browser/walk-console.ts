@@ -20,7 +20,7 @@ import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
 import { savesWholeList } from './save-list.ts';
-import { changesClient, filtersTable, findsAnything } from './search-and-filter.ts';
+import { changesClient, filtersTable, findsAnything, showsBothSides } from './search-and-filter.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
 import { keepsSelection, keepsView, refusesWrongView } from './table-address.ts';
@@ -265,6 +265,7 @@ if (browser !== undefined) {
     showsWholeMember(browser, url),
   );
   await journey('anything is found by Ctrl K', () => findsAnything(browser, url));
+  await journey('an entry leads to both sides of its posting', () => showsBothSides(browser, url));
   await journey('a table is filtered and saved', () => filtersTable(browser, url));
   await journey('a client gets a new secret, and is switched off and on', () => changesClientAlone(browser));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));

@@ -16,6 +16,7 @@ export const screens = [
   ['members?text=100002', 'Members'],
   ['members/p-1002', /Marina/],
   ['accounts/a-1002-checking', 'Share Draft'],
+  ['entries/a-1002-checking?entry=1', 'Posting'],
   ['search?text=walk-1', 'Search'],
   ['ledger', 'Ledger'],
   ['breaks', 'Breaks'],
@@ -37,6 +38,7 @@ const aboutMembers: readonly Address[] = [
   'members?text=100002',
   'members/p-1002',
   'accounts/a-1002-checking',
+  'entries/a-1002-checking?entry=1',
   'search?text=walk-1',
 ];
 const common = ['Today', 'Ledger', 'Limits', 'Breaks', 'Webhooks', 'Clients', 'Operators', 'Institution'];

@@ -41,6 +41,7 @@ export { balancesOfTransfer } from './accounts/balances-of-transfer.ts';
 export { closeAccount, restrictAccount } from './accounts/change-standing.ts';
 export { listEntries } from './accounts/list-entries.ts';
 export { type ShownAccount, showAccount } from './accounts/show-account.ts';
+export { showPosting } from './accounts/show-posting.ts';
 export type { RuleCount } from './alerts/alert-queries.ts';
 export { showAlertState } from './alerts/show-alerts.ts';
 export {

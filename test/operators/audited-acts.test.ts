@@ -218,6 +218,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   eraseMember: { by: administrator, path: '/members/PERSON/erase', body: reason, leaves: [] },
   showAccount: { by: teller, path: account, leaves: ['account.read'] },
   listEntries: { by: teller, path: `${account}/entries`, leaves: ['account.read'] },
+  showPosting: { by: teller, path: `${account}/entries/1`, leaves: ['account.read'] },
   showBalances: { by: teller, path: `${account}/balances`, leaves: ['account.read'] },
   showAccountLimits: { by: teller, path: `${account}/limits`, leaves: ['account.read'] },
   restrictAccount: {
@@ -228,12 +229,12 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   },
   closeAccount: { by: administrator, path: `${account}/close`, body: reason, leaves: [] },
   searchTransfers: { by: teller, path: '/transfers?accountId=a-1002-checking', leaves: ['account.read'] },
-  showTransfer: { by: teller, path: '/transfers/acts-2', leaves: ['transfer.read'] },
   showAccountsOfTransfer: {
     by: teller,
     path: '/transfers/acts-2/accounts',
     leaves: ['account.read', 'account.read'],
   },
+  showTransfer: { by: teller, path: '/transfers/acts-2', leaves: ['transfer.read'] },
   approveTransfer: {
     by: approver,
     path: '/transfers/acts-1/approve',

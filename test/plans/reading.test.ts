@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { operations } from '../../src/http/operations.ts';
+import { selectPostingSides } from '../../src/operators/accounts/posting-queries.ts';
 import { selectReviews } from '../../src/operators/figures/figure-queries.ts';
 import { edgesOfAges, ordersOfAge } from '../../src/operators/figures/waiting-ages.ts';
 import { type Queryable, sql } from '../../src/storage/index.ts';
@@ -71,6 +72,27 @@ describe('bounded reads of pages and lists', () => {
       assert.deepEqual(sequentialScans, [], `${name}, ${plan} plan`);
       assert.ok(rowsRead <= waiting, `${name}, ${plan} plan: ${rowsRead} rows read`);
     }
+  });
+
+  test('both sides of a posting are found by the numbers of its moment', async () => {
+    const { institutionId } = filled.institution;
+    const { accountKey } = filled.joint;
+    const [entry] = await db.superuser<{ recorded_at: Date; posting_key: string }>(
+      `select recorded_at, posting_key::text from entries
+       where institution_id = ${institutionId} and account_key = ${accountKey} order by seq desc offset 100 limit 1`,
+    );
+    assert.ok(entry !== undefined);
+    const of = {
+      accountKeys: [accountKey, filled.own.accountKey],
+      ...{ recordedAt: entry.recorded_at, postingKey: BigInt(entry.posting_key) },
+    };
+    const read: Read = {
+      ...{ name: 'sides', deep: null },
+      run: (database) => database.read(institutionId, (q) => selectPostingSides(q, of)),
+    };
+    const measured = await measureReads(db, filled, [read]);
+    assert.ok(measured.every(({ returned }) => returned > 0));
+    assert.deepEqual(breaches(measured), []);
   });
 
   test('the measure of pages notices a longer read', async () => {

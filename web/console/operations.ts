@@ -423,6 +423,36 @@ export interface Entry {
   readonly transferId: string | null;
 }
 
+/** An entry with the entry on its other side. Credit is positive, as in the ledger. */
+export interface Posting {
+  readonly kind: string;
+  readonly at: string;
+  readonly currency: string;
+  readonly transferId: string | null;
+  readonly core: {
+    readonly transactionId: string;
+    readonly kind: string;
+    readonly postedAt: string;
+    readonly effectiveDate: string;
+    readonly description: string;
+    readonly merchant: string | null;
+    readonly checkNumber: string | null;
+    readonly authorizationId: string | null;
+  } | null;
+  readonly sides: readonly {
+    readonly accountId: string;
+    readonly accountType: string;
+    readonly description: string;
+    readonly isInternal: boolean;
+    readonly entry: number;
+    readonly kind: string;
+    readonly amount: string;
+    readonly balanceAfter: string;
+    readonly holdsOutAfter: string;
+    readonly holdsInAfter: string;
+  }[];
+}
+
 /** In the order of time; the last one is now. */
 export interface BalanceHistory {
   readonly currency: string;

@@ -123,6 +123,14 @@ const ofOne: ReadonlyMap<string, LazyScreen> = new Map([
     ),
   ],
   [
+    'entries',
+    lazyScreen(
+      () => import('./screens/posting.ts'),
+      ({ PostingScreen }, { id, query }) =>
+        html`<${PostingScreen} key=${`${id} ${query.get('entry')}`} accountId=${id} entry=${query.get('entry') ?? ''} />`,
+    ),
+  ],
+  [
     'breaks',
     lazyScreen(
       () => import('./screens/breaks/break.ts'),

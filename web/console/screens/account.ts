@@ -98,7 +98,14 @@ function Entries({ account }: { account: ShownAccount }) {
   const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: account.currency }} />`;
   const columns: Column<Entry>[] = [
     momentColumn('Recorded', ({ at }) => at),
-    { title: 'Entry', text: ({ entry }) => String(entry), isNumeric: true },
+    {
+      title: 'Entry',
+      text: ({ entry }) => String(entry),
+      // Leads to the entry on the other side.
+      cell: ({ entry }) =>
+        html`<a href=${addressOf('entries', account.accountId, { entry: String(entry) })}>${entry}</a>`,
+      isNumeric: true,
+    },
     { title: 'Kind', text: ({ kind }) => wordOf(kind) },
     {
       title: 'Transfer',

@@ -8,6 +8,7 @@ import {
   restrictAccount,
   showAccount,
   showLimits,
+  showPosting,
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { formatMinor } from '../../../transfers/index.ts';
@@ -60,6 +61,44 @@ export const accountOperations: readonly OperatorOperation[] = [
     positionWords: 1,
     handle: (deps, { institutionId, params, page, origin }) =>
       listEntries(deps, institutionId, { accountId: params.accountId, page, origin }),
+  }),
+  operatorOperation({
+    operationId: 'showPosting',
+    method: 'GET',
+    path: '/accounts/{accountId}/entries/{entry}',
+    right: 'members:read',
+    summary:
+      'The posting of an entry with the entries on both sides, as the ledger has them: credit is positive. The audit records the read.',
+    response: shape({
+      kind: text,
+      at: moment,
+      currency: text,
+      transferId: orNull(text),
+      core: orNull(
+        shape({
+          ...{ transactionId: text, kind: text, postedAt: moment, effectiveDate: text, description: text },
+          ...{ merchant: orNull(text), checkNumber: orNull(text), authorizationId: orNull(text) },
+        }),
+      ),
+      sides: Type.Array(
+        shape({
+          ...{
+            accountId: text,
+            accountType: text,
+            description: text,
+            isInternal: flag,
+            entry: whole,
+            kind: text,
+          },
+          ...{ amount, balanceAfter: amount, holdsOutAfter: amount, holdsInAfter: amount },
+        }),
+      ),
+    }),
+    async handle(deps, { institutionId, params: { accountId, entry }, origin }) {
+      // A number of an entry, and nothing that another text could mean.
+      if (!/^[1-9][0-9]{0,17}$/.test(entry)) return undefined;
+      return showPosting(deps, institutionId, { accountId, entry: BigInt(entry), origin });
+    },
   }),
   operatorOperation({
     operationId: 'showBalances',
