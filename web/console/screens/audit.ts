@@ -3,6 +3,7 @@ import { addressOf, go } from '../../common/router.ts';
 import type { Column } from '../../common/table.ts';
 import { Badge, Button, Notice, SelectField, Submit, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
+import { Period } from '../form/period.ts';
 import { wordOf } from '../format.ts';
 import { momentColumn } from '../moment.ts';
 import { type AuditEntry, act, type ChainVerdict, sentenceOf } from '../operations.ts';
@@ -82,6 +83,11 @@ function FilterForm({ filter }: { filter: Filter }) {
     const given = Object.entries(draft).filter(([, value]) => value !== '') as [string, string][];
     go(addressOf('audit', undefined, Object.fromEntries(given)));
   };
+  const { since: _, until: __, ...anyTime } = filter;
+  const goAnyTime = () => {
+    const given = Object.entries(anyTime).filter(([, value]) => value !== '');
+    go(addressOf('audit', undefined, Object.fromEntries(given)));
+  };
   return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
     <${TextField} id="action" label="Action, like login" value=${draft.action} onValue=${set('action')} maxLength=${64} />
     <${SelectField} id="outcome" label="Outcome" value=${draft.outcome ?? ''} onValue=${set('outcome')} options=${outcomes.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
@@ -93,5 +99,6 @@ function FilterForm({ filter }: { filter: Filter }) {
       <${Submit}>Search<//>
       <${Button} kind="text" onPress=${() => go(addressOf('audit'))}>Clear<//>
     </div>
+    <${Period} since=${filter.since} until=${filter.until} onAnyTime=${goAnyTime} />
   </div></form>`;
 }

@@ -9,6 +9,9 @@ import { type FoundPerson, read } from '../operations.ts';
 import { ask } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 
+/** The operation returns no more at once. */
+const mostFound = 200;
+
 export const personColumns: readonly Column<FoundPerson>[] = [
   {
     title: 'Name',
@@ -54,13 +57,14 @@ export function MembersScreen({ text }: { text: string }) {
 
 function FoundPersons({ text }: { text: string }) {
   const { state, again } = useLoad(
-    () => ask(() => read<readonly FoundPerson[]>('/members', { text, limit: '200' })),
+    () => ask(() => read<readonly FoundPerson[]>('/members', { text, limit: String(mostFound) })),
     [text],
   );
   return html`<${Stateful} state=${state} subject="members" again=${again}>
     ${(
       persons: readonly FoundPerson[],
-    ) => html`<${Table} caption="Members" columns=${personColumns} rows=${persons} keyOf=${({ personId }: FoundPerson) => personId}
+    ) => html`${persons.length >= mostFound && html`<p class="body quiet">The first ${mostFound}: write more of the name to find others.</p>`}
+    <${Table} caption="Members" columns=${personColumns} rows=${persons} keyOf=${({ personId }: FoundPerson) => personId}
       file="members" empty="No person fits the search." />`}
   <//>`;
 }

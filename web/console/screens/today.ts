@@ -102,7 +102,8 @@ function Tile({ title, figure, screen, query = {}, right = '', children }: TileP
 
 /** Two bars for each minute of the last hour: now, and behind it the same minute of yesterday. */
 function PerMinute({ today: { perMinute, at } }: { today: Today }) {
-  const anHourAgo = new Date(Date.parse(at) - 3_600_000).toISOString();
+  const before = (hours: number) => new Date(Date.parse(at) - hours * 3_600_000).toISOString();
+  const yesterday = { since: before(25), until: before(24) };
   const { lastHour, hourYesterday } = perMinute;
   const most = Math.max(1, ...[...lastHour, ...hourYesterday].map(({ transfers }) => transfers));
   const sum = (minutes: Today['perMinute']['lastHour']) =>
@@ -116,7 +117,7 @@ function PerMinute({ today: { perMinute, at } }: { today: Today }) {
     <header><h2 id="per-minute">Transfers per minute</h2></header>
     <div class="body">
       <svg class="minutes" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 240 40">${bars(hourYesterday, 'before', 4)}${bars(lastHour, 'now', 2)}</svg>
-      <p class="quiet">${counted(sum(lastHour), { since: anHourAgo })} in the last hour, ${sum(hourYesterday)} in the same hour yesterday; at most ${most} in a minute</p>
+      <p class="quiet">${counted(sum(lastHour), { since: before(1) })} in the last hour, ${counted(sum(hourYesterday), yesterday)} in the same hour yesterday; at most ${most} in a minute</p>
     </div>
   </section>`;
 }

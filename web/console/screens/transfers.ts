@@ -3,6 +3,7 @@ import { addressOf, go } from '../../common/router.ts';
 import { Button, SelectField, Submit, TextField } from '../../design/components.ts';
 import { readAmount } from '../../design/format/money.ts';
 import { html } from '../../design/html.ts';
+import { Period } from '../form/period.ts';
 import { wordOf } from '../format.ts';
 import type { FoundTransfer } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
@@ -60,6 +61,11 @@ function FilterForm({ filter }: { filter: Filter }) {
       ),
     );
   };
+  const { since: _, until: __, ...anyTime } = filter;
+  const goAnyTime = () => {
+    const given = Object.entries(anyTime).filter(([, value]) => value !== '');
+    go(addressOf('transfers', undefined, Object.fromEntries(given)));
+  };
   return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
     <${SelectField} id="status" label="Status" value=${draft.status ?? ''} onValue=${set('status')} options=${optionsOf(statuses)} />
     <${SelectField} id="transferType" label="Type" value=${draft.transferType ?? ''} onValue=${set('transferType')} options=${optionsOf(types)} />
@@ -72,5 +78,6 @@ function FilterForm({ filter }: { filter: Filter }) {
       <${Submit}>Search<//>
       <${Button} kind="text" onPress=${() => go(addressOf('transfers'))}>Clear<//>
     </div>
+    <${Period} since=${filter.since} until=${filter.until} onAnyTime=${goAnyTime} />
   </div></form>`;
 }

@@ -28,6 +28,8 @@ import { usualOf } from './usual.ts';
 
 /** So many can still be read one by one before they are decided together. */
 const mostChosen = 100;
+/** The operation returns no more at once. */
+const mostListed = 1_000;
 /** Transfers of the source account that are read, and shown, beside the one that waits. */
 const lastRead = 50;
 const lastShown = 8;
@@ -57,6 +59,7 @@ export function ReviewScreen({ query }: { query: URLSearchParams }) {
     <${QueueFilter} filter=${filter} />
     <${Stateful} state=${state} subject="the queue" again=${again}>
       ${(waiting: readonly (WaitingTransfer | Proposal)[]) => html`
+        ${waiting.length >= mostListed && html`<${Notice} kind="warn" title=${`The first ${mostListed.toLocaleString('en-US')} show, those that are due first. A filter finds others.`} />`}
         <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} empty=${filter.heldFor + filter.age === '' ? 'No transfer waits.' : 'No transfer that waits fits the filter.'} onDone=${done} onBulk=${() => void refresh()} />
         <${Proposals} proposals=${waiting.filter((one) => one.kind === 'proposal')} />`}
     <//>
