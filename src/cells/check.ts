@@ -57,18 +57,20 @@ export async function requireRights(side: Side, name: string): Promise<void> {
     all: boolean;
     subscribe: boolean;
     quiet: boolean;
+    stats: boolean;
   }>(
     side.db,
     `select current_user::text as login, r.rolsuper or r.rolreplication and r.rolbypassrls as all,
             pg_has_role(d.datdba, 'usage') as owner,
             r.rolsuper or exists (select from pg_roles s
                                   where s.rolname = 'pg_create_subscription' and pg_has_role(s.oid, 'usage')) as subscribe,
-            r.rolsuper or has_parameter_privilege('session_replication_role', 'set') as quiet
+            r.rolsuper or has_parameter_privilege('session_replication_role', 'set') as quiet,
+            pg_has_role('pg_read_all_stats', 'usage') as stats
      from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`,
   );
-  if (has?.owner && has.all && has.subscribe && has.quiet) return;
+  if (has?.owner && has.all && has.subscribe && has.quiet && has.stats) return;
   refuse(
-    `${name}: the login "${has?.login}" needs more rights for a move: to own the database, REPLICATION, BYPASSRLS, the role pg_create_subscription, and to set session_replication_role; or let a superuser move.`,
+    `${name}: the login "${has?.login}" needs more rights for a move: to own the database, REPLICATION, BYPASSRLS, the roles pg_create_subscription and pg_read_all_stats, and to set session_replication_role; or let a superuser move.`,
   );
 }
 
@@ -96,6 +98,7 @@ export async function requireFit(
   const [level] = await run<{ level: string }>(source.db, `select current_setting('wal_level') as level`);
   if (level?.level !== 'logical')
     refuse('The server of this cell needs wal_level = logical, and a restart for it.');
+  await requireNamedStandbys(source, target);
   await requireRoom(source, target, channel);
   await requireSameSecrets(source, target, secrets);
   const [byId, byCode] = await Promise.all([
@@ -131,6 +134,23 @@ async function requireServers(source: Side, target: Side): Promise<void> {
     if (server === undefined || server.major < leastServer)
       refuse(
         `The server of ${cell} is PostgreSQL ${server?.version}, and a move needs ${leastServer} or newer.`,
+      );
+  }
+}
+
+/** With `*` the other cell's subscription counts as a standby: commits of every institution would wait for it, and for no standby. */
+async function requireNamedStandbys(source: Side, target: Side): Promise<void> {
+  for (const [cell, { db }] of [
+    ['this cell', source],
+    ['the other cell', target],
+  ] as const) {
+    const [server] = await run<{ names: string }>(
+      db,
+      `select current_setting('synchronous_standby_names') as names`,
+    );
+    if (server?.names.includes('*'))
+      refuse(
+        `synchronous_standby_names of ${cell} has a *, which would take the subscription of a move for a standby. Name the standbys there.`,
       );
   }
 }

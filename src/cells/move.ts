@@ -31,6 +31,7 @@ import {
   channelOf,
   isChannelWhole,
   publish,
+  standbysBehind,
   subscribe,
   unpublish,
   unsubscribe,
@@ -77,6 +78,8 @@ export interface MoveDeps {
   readonly onStep?: (step: MoveStep, detail?: string) => Promise<void>;
   /** A move whose institution cannot open in time opens it at the source again. */
   readonly pauseMillis?: number;
+  /** How long it waits for standbys for which no commit waits. Default: ten seconds. */
+  readonly standbyPatienceMillis?: number;
   /** How long it waits for another command on the same institution. Default: five seconds. */
   readonly lockPatienceMillis?: number;
 }
@@ -100,6 +103,7 @@ interface Move extends MoveDeps {
 const longestPauseMillis = 120_000;
 /** The institution closes when the target is no further behind than it applies in this time. */
 const lagPatienceMillis = 60_000;
+const usualStandbyPatienceMillis = 10_000;
 /** Clocks of two processes differ by less (src/auth/keys/key-states.ts). */
 const skewSeconds = 300;
 
@@ -148,7 +152,7 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
 /** Everything that needs no pause: the fence, which is still open, and a copy that follows the source. */
 async function prepare(move: Move): Promise<void> {
   const { source, target, institution, cells, tables, channel, onStep } = move;
-  const { institutionId } = institution;
+  const { institutionId, code } = institution;
   await onStep?.('fence');
   await buildFence(source.db, tables, [institutionId]);
   await onStep?.('publish');
@@ -172,6 +176,23 @@ async function prepare(move: Move): Promise<void> {
     refuse(
       'The other cell cannot keep up with the changes of this one. Repeat the command at a quieter time.',
     );
+  const behind = await standbysBehindIn(source, move);
+  if (behind !== undefined)
+    refuse(
+      `${behind} of this cell is behind, and a fail-over could open "${code}" here again. Repeat the command once it has caught up, or detach it.`,
+    );
+}
+
+/**
+ * A standby that is promoted without the end of the institution here would serve it beside the target. Undefined: each standby has all, or
+ * commits wait for one.
+ */
+async function standbysBehindIn(
+  side: Side,
+  { standbyPatienceMillis = usualStandbyPatienceMillis }: Move,
+): Promise<string | undefined> {
+  const behind = await standbysBehind(side, standbyPatienceMillis);
+  return behind.length === 0 ? undefined : `The standby ${behind.map((name) => `"${name}"`).join(', ')}`;
 }
 
 /** The books of the institution on one side. The run stays on record there, and moves along. */
@@ -292,7 +313,12 @@ async function switchDirectory({ directory, institution, cells, onStep }: Move):
 /** Opens the institution at the target: in one transaction, with all that could not be copied ahead. */
 async function open(move: Move): Promise<void> {
   const { source, target, institution, onStep, clock } = move;
-  const { institutionId } = institution;
+  const { institutionId, code } = institution;
+  const behind = await standbysBehindIn(source, move);
+  if (behind !== undefined)
+    throw new Error(
+      `"${code}" has left this cell, and opens nowhere yet: ${behind} does not know that. Repeat the command, or undo it.`,
+    );
   const moves = await switchDirectory(move);
   await onStep?.('open');
   const copied = await copyInstitution(source.db, institutionId);
@@ -414,6 +440,11 @@ export function confirmMove(deps: MoveDeps, code: string, to: string): Promise<v
     if (there?.served !== 'here' && there?.served !== 'leaving')
       refuse(
         `"${code}" is not open at the cell "${to}". Repeat the move, undo it, or name the cell at which it is open.`,
+      );
+    const behind = await standbysBehindIn(target, move);
+    if (behind !== undefined)
+      refuse(
+        `${behind} of the cell "${to}" is behind, and a fail-over there could need this copy. Repeat the command once it has caught up.`,
       );
     await tidy(move);
     await deleteCopy(source, institution, tables);

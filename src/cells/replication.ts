@@ -164,6 +164,27 @@ export async function waitForApplied(source: Side, slot: string, patienceMillis:
   }
 }
 
+/**
+ * Waits until every standby has on its disk what this server has committed so far. Returns the names of those that have not in time. None
+ * if commits wait for a standby by themselves.
+ */
+export async function standbysBehind({ db }: Side, patienceMillis: number): Promise<readonly string[]> {
+  const [now] = await run<{ position: string }>(db, 'select pg_current_wal_flush_lsn()::text as position');
+  for (const deadline = performance.now() + patienceMillis; ; ) {
+    // A receiver that only archives the log reports no position.
+    const behind = await run<{ standby: string }>(
+      db,
+      `select r.application_name as standby from pg_stat_replication r
+       where current_setting('synchronous_standby_names') = '' and r.flush_lsn < $1::pg_lsn
+         and not exists (select from pg_replication_slots s where s.active_pid = r.pid and s.slot_type = 'logical')
+       order by 1`,
+      [now?.position],
+    );
+    if (behind.length === 0 || performance.now() > deadline) return behind.map(({ standby }) => standby);
+    await sleep(lookMillis / 5);
+  }
+}
+
 /** Ends the subscription and its slots at the source. Idempotent, also after an end that was interrupted between both servers. */
 export async function unsubscribe({ db }: Side, source: Side, slot: string): Promise<void> {
   const [found] = await run<{ id: string }>(

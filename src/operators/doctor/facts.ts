@@ -48,7 +48,7 @@ export async function selectDatabaseFacts(db: Directory): Promise<DatabaseFacts>
   return (await db.query<DatabaseFacts>(database)).rows[0] as DatabaseFacts;
 }
 
-/** Servers that follow this one, and whether a commit waits for any. */
+/** Standbys of this server, and whether a commit waits for any. The subscription of a move is no standby. */
 export interface ReplicationFacts {
   readonly standbys: number;
   readonly isSynchronous: boolean;
@@ -56,7 +56,9 @@ export interface ReplicationFacts {
 
 const replication = sql(
   'operators_replication_facts',
-  `select (select count(*)::integer from pg_stat_replication) as standbys,
+  `select (select count(*)::integer from pg_stat_replication r
+           where not exists (select from pg_replication_slots s
+                             where s.active_pid = r.pid and s.slot_type = 'logical')) as standbys,
           current_setting('synchronous_standby_names') <> '' as is_synchronous`,
 );
 

@@ -95,7 +95,7 @@ export function judgeReplication({ standbys, isSynchronous }: ReplicationFacts):
     ? ok(check, 'None is connected, and no commit waits for one.')
     : warning(
         check,
-        `${standbys} are connected, and no commit waits for one: a fail-over would lose the last acknowledged transfers.`,
+        `${standbys} are connected, and no commit waits for one: a fail-over would lose the last acknowledged transfers. A move of an institution waits until each of them has its end.`,
         'Make one synchronous: docs/failover.md. It also tells how readers learn of a loss.',
       );
 }
