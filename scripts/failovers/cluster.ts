@@ -21,7 +21,7 @@ import { Supervised } from './supervised.ts';
 
 export type Mode = 'sync' | 'async';
 
-/** Seconds. Shorter than those of ops/patroni, so that a hundred fail-overs fit into less than an hour. */
+/** Seconds. Shorter than those of ops/patroni, so that a hundred fail-overs fit into less than an hour. Patroni 4 takes 20 for a shorter `ttl`. */
 export const times = { ttl: 8, loop_wait: 1, retry_timeout: 3 } as const;
 
 const database = 'bank';

@@ -150,7 +150,7 @@ async function requireNamedStandbys(source: Side, target: Side): Promise<void> {
     );
     if (server?.names.includes('*'))
       refuse(
-        `synchronous_standby_names of ${cell} has a *, which would take the subscription of a move for a standby. Name the standbys there.`,
+        `synchronous_standby_names of ${cell} has a *, which would take the subscription of a move for a standby. Name the standbys there, or repeat the command once Patroni has.`,
       );
   }
 }
