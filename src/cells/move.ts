@@ -483,9 +483,11 @@ async function note(
   await appendAudit(of(side, place), { action, outcome: 'succeeded', subject, after, origin }, clock());
 }
 
-/** Key of the lock that a command on a move holds at the source, with the number of the institution. */
+/**
+ * Key of the lock that a command on a move holds on both sides, with the number of the institution. A server may still commit for a command
+ * that was killed, or lost its other side: an undo that did not wait would open what is about to open there.
+ */
 const commandLock = 7_305_106;
-/** The server may still be busy with a command that was killed. */
 const usualLockPatienceMillis = 5_000;
 
 /** Checks both sides, and runs the work unless another command moves the same institution. */
@@ -508,21 +510,30 @@ async function alone<T>(
     );
   }
   const { institutionId } = known;
-  for (const deadline = performance.now() + lockPatienceMillis; ; ) {
-    const [lock] = await run<{ taken: boolean }>(source.db, 'select pg_try_advisory_lock($1, $2) as taken', [
-      commandLock,
-      institutionId,
-    ]);
-    if (lock?.taken) break;
-    if (performance.now() > deadline) refuse(`Another command is moving "${code}".`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const until = performance.now() + lockPatienceMillis;
+  const sides = [source, target];
   try {
+    for (const side of sides)
+      if (!(await lockCommand(side, institutionId, until))) refuse(`Another command is moving "${code}".`);
     const institution = (await findInstitution(source.db, institutionId)) as Institution;
     const tables = await listTables(source.db);
     const channel = await channelOf(source, institutionId);
     return await work({ ...deps, institution, cells, tables, channel });
   } finally {
-    await run(source.db, 'select pg_advisory_unlock($1, $2)', [commandLock, institutionId]).catch(() => {});
+    for (const { db } of sides)
+      await run(db, 'select pg_advisory_unlock($1, $2)', [commandLock, institutionId]).catch(() => {});
+  }
+}
+
+/** False: another command has it for longer. */
+async function lockCommand({ db }: Side, institutionId: InstitutionId, until: number): Promise<boolean> {
+  for (;;) {
+    const [lock] = await run<{ taken: boolean }>(db, 'select pg_try_advisory_lock($1, $2) as taken', [
+      commandLock,
+      institutionId,
+    ]);
+    if (lock?.taken) return true;
+    if (performance.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -9,7 +9,7 @@ export interface MoveTrace {
   readonly code: string | null;
   readonly served: string | null;
   readonly otherCell: string | null;
-  /** A command works on the institution's move here. The other cell knows nothing of it. */
+  /** A command works on the institution's move. */
   readonly isUnderWay: boolean;
   /** The log that a slot keeps from being removed. */
   readonly keptBytes: bigint | null;
