@@ -10,7 +10,8 @@ interface Options extends ConfirmOptions {
   readonly confirm?: true;
 }
 
-const sentences: Readonly<Record<MoveStep, string>> = {
+/** A line of the output begins with it, before the step does. */
+export const stepSentences: Readonly<Record<MoveStep, string>> = {
   reconcile_here: 'Running reconcile here.',
   fence: 'Building the fence around the institution, which is still open.',
   publish: 'Publishing its rows.',
@@ -48,7 +49,7 @@ export function move(): Command {
       await withCell(async ({ own, other, ...run }) => {
         let last = '';
         const onStep = async (step: MoveStep, detail?: string) => {
-          const line = `${sentences[step]}${detail === undefined ? '' : ` ${detail}.`}`;
+          const line = `${stepSentences[step]}${detail === undefined ? '' : ` ${detail}.`}`;
           if (line !== last) say(line);
           last = line;
         };
