@@ -33,8 +33,10 @@ import { follow, harborApp, lakesideApp, pay, RetryingClient } from '../support/
 import { between, environmentOfMove, startCells, type TestCell } from '../support/cells.ts';
 import { type Answer, paths, send } from '../support/demo.ts';
 import { fillInstitution } from '../support/filled-institution.ts';
+import { furnish, useAll } from '../support/moved-institution.ts';
 import { eventually } from '../support/processes.ts';
 import { testSecretKey } from '../support/secret-key.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 /* Institutions move between two clusters under load, and the command is killed at every step. */
 
@@ -322,14 +324,22 @@ test('a move that cannot end well is refused before it changes anything', async 
   assert.match(await asked(same), /^reconcile finds faults of "harbor" here, which would move along/);
   await owe(-1);
 
+  assert.match(
+    await asked(({ source }) => ({ source: behind(source), standbyPatienceMillis: 0 })),
+    /^The standby "db2" of this cell is behind, and a fail-over could open "harbor" here again\./,
+  );
+  const [still] = await east.rows(`select served from institutions where code = 'harbor'`);
+  assert.deepEqual(still, { served: 'here' });
   await killedAt('close', east, west, 'harbor');
   await assert.rejects(west.rows(`update institutions set name = 'Early' where institution_id = 2`), {
     code: 'SD150',
   });
-  await between(east, west, async ({ source }) => {
-    await source.db.query({ name: '', text: 'select pg_advisory_lock(7305106, 2)' });
-    assert.match(await asked(() => ({ lockPatienceMillis: 300 })), /Another command is moving "harbor"/);
-  });
+  // The server of the other cell may commit for a command that was killed.
+  for (const side of ['source', 'target'] as const)
+    await between(east, west, async ({ [side]: { db } }) => {
+      await db.query({ name: '', text: 'select pg_advisory_lock(7305106, 2)' });
+      assert.match(await asked(() => ({ lockPatienceMillis: 300 })), /Another command is moving "harbor"/);
+    });
   await between(east, west, (deps) => undoMove(deps, 'harbor', 'west'));
   assert.match(
     await between(east, west, (deps) => refusal(confirmMove(deps, 'harbor', 'west'))),
@@ -405,6 +415,9 @@ const answering = (side: Side, pattern: RegExp, row: object): Side => {
   return { ...side, db: { ...side.db, query: query as Side['db']['query'] } };
 };
 
+/** The side, one of whose standbys has not received the last commits, and is not waited for by them. */
+const behind = (side: Side): Side => answering(side, /as standby from/, { standby: 'db2' });
+
 test('a move names the server that does not fit, or cannot be reached', async () => {
   const asked = (change: (deps: MoveDeps) => Partial<MoveDeps>) =>
     between(east, west, (deps) => refusal(moveInstitution({ ...deps, ...change(deps) }, 'harbor', 'west')));
@@ -421,6 +434,24 @@ test('a move names the server that does not fit, or cannot be reached', async ()
     await asked(({ source }) => ({ source: answering(source, /'wal_level'/, { level: 'replica' }) })),
     /needs wal_level = logical/,
   );
+  for (const [cell, change] of [
+    ['this', ({ source }: MoveDeps) => ({ source: answering(source, /as names$/, { names: 'ANY 1 (*)' }) })],
+    ['the other', ({ target }: MoveDeps) => ({ target: answering(target, /as names$/, { names: '*' }) })],
+  ] as const)
+    assert.match(
+      await asked(change),
+      new RegExp(`^synchronous_standby_names of ${cell} cell has a \\*, which would take the subscription`),
+    );
+  const most = { login: 'bank_owner', owner: true, all: true, subscribe: true, quiet: true };
+  for (const stats of [true, false])
+    assert.match(
+      await asked(({ source }) => ({
+        source: answering(answering(source, /as stats/, { ...most, stats }), /'wal_level'/, {
+          level: 'replica',
+        }),
+      })),
+      stats ? /needs wal_level = logical/ : /the roles pg_create_subscription and pg_read_all_stats,/,
+    );
   await assert.rejects(openSide('postgresql://nobody@127.0.0.1:1/none', 'The third database'), {
     name: 'SideAwayError',
     message: /^The third database cannot be reached \(.+\)\.$/,
@@ -557,7 +588,7 @@ interface Run {
 test('doctor names an unfinished move and everything that one has left, each with its cure', async () => {
   const doctor = async ({ url }: TestCell) => {
     const all = await Array.fromAsync(
-      examine({ PUBLIC_URL: 'http://sharedraft.test', DATABASE_URL: url, SECRET_KEY: testSecretKey }),
+      examine({ PUBLIC_URL: 'http://localhost', DATABASE_URL: url, SECRET_KEY: testSecretKey }),
     );
     return all
       .filter(({ check }) => /^moves? of (?:harbor|institutions)$/.test(check))
@@ -648,6 +679,11 @@ test('a command on a move goes on after a cut inside each of its steps, and noth
     assert.deepEqual(await states(), ['leaving', 'arriving']);
     await cutInside(point, moving);
   }
+  await assert.rejects(
+    between(east, west, (deps) => moving({ ...deps, source: behind(deps.source), standbyPatienceMillis: 0 })),
+    /^Error: "harbor" has left this cell, and opens nowhere yet: The standby "db2" does not know that\./,
+  );
+  assert.deepEqual(await states(), ['left', 'arriving']);
   await cutInside([/null::public\."audit_keys"/, 1], moving);
   assert.deepEqual(await states(), ['left', 'arriving'], 'the directory names the other cell');
   await cutInside([/delete from public\."entries"/, 1], undoing);
@@ -666,6 +702,12 @@ test('a command on a move goes on after a cut inside each of its steps, and noth
   assert.match(
     await refusal(between(west, east, (deps) => moveInstitution(deps, 'harbor', 'east'))),
     /^The cell "east" still keeps the copy of before\. Confirm its move there first\.$/,
+  );
+  assert.match(
+    await between(east, west, (deps) =>
+      refusal(confirming({ ...deps, target: behind(deps.target), standbyPatienceMillis: 0 })),
+    ),
+    /^The standby "db2" of the cell "west" is behind, and a fail-over there could need this copy\./,
   );
   for (const point of [
     [/delete from public\."entries"/, 1],
@@ -1004,6 +1046,14 @@ test('the database refuses a number of another cell, and a step of a move out of
       code: 'SD152',
     },
   );
+});
+
+test('everything that an institution had before its move is used at the cell to which it moved', async () => {
+  await using receiver = await startReceiver();
+  const has = await furnish(east, receiver);
+  await between(east, west, (deps) => moveInstitution(deps, 'harbor', 'west'));
+  await useAll(west, has);
+  assert.deepEqual(await findings(west), []);
 });
 
 /** Rows that mean nothing are full of findings, so reconcile reads none of them. */

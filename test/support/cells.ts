@@ -38,7 +38,7 @@ export interface TestCell extends AsyncDisposable {
   rows<Row extends object>(text: string): Promise<Row[]>;
 }
 
-const testPublicUrl = 'http://sharedraft.test';
+const testPublicUrl = 'http://localhost';
 const cellOrigin = { ...ownOrigin(), operator: { user: 'tester', host: 'test' } };
 
 /** The directory of two cells, a database of the server of the first. */
