@@ -1,14 +1,23 @@
-// Checks ops/container, ops/systemd, ops/kubernetes, ops/haproxy and ops/patroni.
+// Checks ops/container, ops/systemd, ops/kubernetes, ops/haproxy, ops/nginx and ops/patroni.
 //
 //   node scripts/deployment.ts          linters, as far as their programs are found: hadolint, kubernetes-validate (both from PyPI),
-//                                       kubectl or kustomize, systemd-analyze, patroni, haproxy with openssl
+//                                       kubectl or kustomize, systemd-analyze, patroni, haproxy and nginx (with njs) with openssl
 //   node scripts/deployment.ts --try    and: makes the content of the image in a temporary folder (needs the npm registry), sums it up, and
 //                                       serves from it, read-only, as another user if root runs this, without npm on the PATH
 //
 // Prints a line for each step, `skip:` for one whose program is missing.
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,44 +52,65 @@ judge('proxy to PostgreSQL', 'haproxy', lints.haproxy);
 if (process.argv.includes('--try')) await tryImage();
 process.exit(failed ? 1 : 0);
 
-/** With a certificate and a map at other places than /etc/haproxy, and as this user. */
+/** With a certificate, a map and a module at other places than /etc, and as this user. */
 function lintProxies(): void {
-  const program = isInstalled('haproxy') ? 'haproxy' : '/usr/sbin/haproxy';
-  if (![program, 'openssl'].every(isInstalled)) {
-    say('skip', 'proxies', 'haproxy or openssl is missing');
+  if (!isInstalled('openssl')) {
+    say('skip', 'proxies', 'openssl is missing');
     return;
   }
-  const folder = mkdtempSync(path.join(tmpdir(), 'sharedraft-haproxy-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'sharedraft-proxies-'));
+  const pem = path.join(folder, 'bank.pem');
+  const subject = ['-subj', '/CN=bank.example', '-keyout', `${pem}.key`, '-out', pem];
+  const kind = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
   try {
-    const pem = path.join(folder, 'bank.pem');
-    spawnSync('openssl', [
-      ...[
-        'req',
-        '-x509',
-        '-nodes',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-subj',
-        '/CN=bank.example',
-      ],
-      ...['-keyout', `${pem}.key`, '-out', pem],
-    ]);
-    for (const name of ['haproxy.cfg', 'cells.cfg', 'mtls.cfg']) {
-      const text = readFileSync(`ops/haproxy/${name}`, 'utf8')
-        .replace(/^ {2}(?:user|group) haproxy\n/gm, '')
-        .replaceAll('/etc/haproxy/bank.pem', pem)
-        .replaceAll('/etc/haproxy/cells.map', path.resolve('ops/haproxy/cells.map'));
-      const file = path.join(folder, name);
-      writeFileSync(file, text);
-      // A frontend beside those of the first file.
-      const first = name === 'mtls.cfg' ? ['-f', path.join(folder, 'haproxy.cfg')] : [];
-      lint(name, { program, parameters: ['-c', ...first, '-f', file] });
-    }
+    spawnSync('openssl', ['req', ...kind, ...subject]);
+    lintHaproxy(folder, pem);
+    lintNginx(folder, pem);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Debian has its servers in /usr/sbin, which is on the PATH of root only. */
+function serverProgram(name: string): string {
+  return isInstalled(name) ? name : `/usr/sbin/${name}`;
+}
+
+function lintHaproxy(folder: string, pem: string): void {
+  const program = serverProgram('haproxy');
+  for (const name of ['haproxy.cfg', 'cells.cfg', 'mtls.cfg']) {
+    const text = readFileSync(`ops/haproxy/${name}`, 'utf8')
+      .replace(/^ {2}(?:user|group) haproxy\n/gm, '')
+      .replaceAll('/etc/haproxy/bank.pem', pem)
+      .replaceAll('/etc/haproxy/cells.map', path.resolve('ops/haproxy/cells.map'));
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    // A frontend beside those of the first file.
+    const first = name === 'mtls.cfg' ? ['-f', path.join(folder, 'haproxy.cfg')] : [];
+    lint(name, { program, parameters: ['-c', ...first, '-f', file] });
+  }
+}
+
+/** The module njs reads the function of the header, too. */
+function lintNginx(folder: string, pem: string): void {
+  const program = serverProgram('nginx');
+  const njs = '/usr/lib/nginx/modules/ngx_http_js_module.so';
+  if (isInstalled(program) && !existsSync(njs)) {
+    say('skip', 'mtls.conf', 'the module njs of nginx is missing');
+    return;
+  }
+  const servers = readFileSync('ops/nginx/mtls.conf', 'utf8')
+    .replaceAll('/etc/ssl/bank.example.pem', pem)
+    .replaceAll('/etc/ssl/bank.example.key', `${pem}.key`)
+    .replaceAll('/etc/nginx/sharedraft', path.resolve('ops/nginx'));
+  const file = path.join(folder, 'nginx.conf');
+  const log = path.join(folder, 'nginx.log');
+  writeFileSync(
+    file,
+    `load_module ${njs};\npid ${folder}/nginx.pid;\nerror_log ${log};\nevents {}
+http {\naccess_log off;\nupstream sharedraft { server 127.0.0.1:8080; }\n${servers}}\n`,
+  );
+  lint('mtls.conf', { program, parameters: ['-t', '-q', '-e', log, '-c', file] });
 }
 
 function say(verdict: 'ok' | 'FAIL' | 'skip', step: string, more = ''): void {
