@@ -40,8 +40,8 @@ const looks: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme
   (['phone', 'desktop'] as const).map((size) => ({ colorScheme, size })),
 );
 
-/** Looks at the page as it stands, and takes its picture in one of the sizes. */
-type See = (name: string, pictured?: keyof typeof sizes) => Promise<void>;
+/** Looks at the page as it stands, and takes its picture in one of the sizes, or on a phone and in light colors on a desktop. */
+type See = (name: string, pictured?: keyof typeof sizes | 'both') => Promise<void>;
 
 async function open({
   browser,
@@ -55,7 +55,8 @@ async function open({
   });
   const see: See = async (name, pictured) => {
     report(`${name}, ${size}, ${colorScheme}`, [...(await breachesOf(page)), ...faults.splice(0)]);
-    if (takesPictures && pictured === size)
+    const isPictured = pictured === 'both' ? size === 'phone' || colorScheme === 'light' : pictured === size;
+    if (takesPictures && isPictured)
       await page.screenshot({ path: `${pictures}operators-${name}-${size}-${colorScheme}.png` });
   };
   return { page, faults, see };
@@ -87,7 +88,7 @@ async function walkAdministrator(walk: Walk): Promise<void> {
   await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
   report('no demo button', (await page.getByText(/Continue as/).count()) > 0 ? ['there is one'] : []);
   await page.getByText('Sign in with your account at the institution').click();
-  await see('sign-in', 'phone');
+  await see('sign-in', 'both');
   await page.getByLabel('Short name of the institution').fill(code);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('alert').waitFor();
@@ -103,7 +104,7 @@ async function walkAdministrator(walk: Walk): Promise<void> {
   await see('invitation-refused');
   await page.goto(`${url}/operations/invitation?institution=${code}`);
   await see('invitation', 'phone');
-  await accept(page, secret, () => see('enrollment', 'phone'));
+  await accept(page, secret, () => see('enrollment', 'both'));
   await passkeys(page, { url, faults, see, authenticator });
   await device(page, { url, code, faults, see });
   await manageOperators(page, { walk, faults, see });
@@ -171,7 +172,7 @@ async function device(
   await page.getByLabel('Code').fill(userCode);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('ada on laptop').waitFor();
-  await see('device-asks', 'phone');
+  await see('device-asks', 'both');
   await page.getByRole('button', { name: 'Sign it in' }).click();
   await page.getByText('The command line is signed in').waitFor();
   await see('device-done', 'phone');
@@ -277,7 +278,7 @@ async function walkProvider(walk: Walk, issuer: string): Promise<void> {
   await page.getByRole('button', { name: 'Continue', exact: true }).click();
   await page.getByRole('heading', { name: 'On to your institution' }).waitFor();
   faults.splice(0);
-  await see('leaving', 'phone');
+  await see('leaving', 'both');
   await page.unroute(`${issuer}/**`);
   await page.getByRole('link', { name: 'Continue' }).click();
   await page.locator('input[name=login]').fill('cleo');

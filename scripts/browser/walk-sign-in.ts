@@ -51,8 +51,11 @@ async function hostileAgents(browser: Browser, url: string): Promise<void> {
   }
 }
 
-/** Looks at the page as it stands, and takes its picture on a phone. */
-type See = (name: string, options?: { readonly inPictures?: boolean }) => Promise<void>;
+/** Looks at the page as it stands, and takes its picture on a phone, and of some in light colors on a desktop. */
+type See = (
+  name: string,
+  options?: { readonly inPictures?: boolean; readonly onDesktop?: boolean },
+) => Promise<void>;
 
 interface Steps {
   readonly page: Page;
@@ -64,14 +67,15 @@ interface Steps {
 async function stepUp({ page, seen }: Steps, address: string): Promise<void> {
   await page.goto(`${address}&${new URLSearchParams({ acr_values: 'phr', login_hint: 'demo.member' })}`);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
-  await seen('step-up');
+  await page.getByText('asks you to sign in with a passkey').waitFor();
+  await seen('step-up', { onDesktop: true });
 }
 
 /** The page asks, since a link of another site must not sign a member out. */
 async function leave({ page, faults, seen }: Steps, url: string): Promise<void> {
   await page.goto(`${url}/auth/v2/logout`);
   await page.getByRole('heading', { name: 'Sign out?' }).waitFor();
-  await seen('sign-out');
+  await seen('sign-out', { onDesktop: true });
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
   await seen('signed-out');
@@ -117,9 +121,10 @@ async function walk(
   },
 ): Promise<void> {
   const { page, faults } = await openPage(browser, { viewport: sizes[size], colorScheme });
-  const seen: See = async (name, { inPictures = true } = {}) => {
+  const seen: See = async (name, { inPictures = true, onDesktop = false } = {}) => {
     report(`${name}, ${size}, ${colorScheme}`, [...(await breachesOf(page)), ...faults.splice(0)]);
-    if (!takesPictures || !inPictures || size !== 'phone') return;
+    const isPictured = size === 'phone' ? inPictures : onDesktop && colorScheme === 'light';
+    if (!takesPictures || !isPictured) return;
     await page.screenshot({ path: `${pictures}sign-in-${name}-${size}-${colorScheme}.png` });
   };
   const security = `${url}/auth/v2/security?client_id=demo-budget`;
@@ -156,7 +161,7 @@ async function walk(
   await signInByPassword(page);
   await page.getByRole('heading', { name: 'Sign-in and security' }).waitFor();
   await page.getByRole('button', { name: 'Add a passkey' }).waitFor();
-  await seen('enrollment');
+  await seen('enrollment', { onDesktop: true });
   await stepUp(steps, authorize.replace('&prompt=login+consent', ''));
   await page.goto(security);
   await page.getByLabel('Name of the new passkey').fill('Blue phone');
@@ -215,7 +220,7 @@ async function walk(
   await page.getByLabel('Name').fill('Blue phone');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-  await seen('recovery-codes');
+  await seen('recovery-codes', { onDesktop: true });
   await page.goto(authorize);
   await signInByPassword(page);
   await page.getByRole('heading', { name: 'Enter your code' }).waitFor();

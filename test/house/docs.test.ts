@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -54,6 +54,22 @@ function anchorsOf(page: string): Set<string> {
     ),
   );
 }
+
+test('each picture is shown by a page, each page shows pictures that exist, and all of them are light to clone', () => {
+  const folder = path.join(root, 'docs/pictures');
+  const pictures = readdirSync(folder).map((name) => `docs/pictures/${name}`);
+  const pages = [root, path.join(root, 'docs')].flatMap((place) =>
+    readdirSync(place)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => path.relative(root, path.join(place, name))),
+  );
+  const shown = pages.flatMap((page) =>
+    matches(read(page), /(?:src|srcset)="([^"]+\.png)"/g).map((one) => path.join(path.dirname(page), one)),
+  );
+  assert.deepEqual([...new Set(shown)].toSorted(), pictures.toSorted());
+  const bytes = pictures.reduce((sum, one) => sum + statSync(path.join(root, one)).size, 0);
+  assert.ok(bytes < 4_500_000, `${bytes} bytes`);
+});
 
 test('the page on reconciling lists every check', () => {
   const page = read('docs/reconcile.md');

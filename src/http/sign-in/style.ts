@@ -17,13 +17,14 @@ const css = `
 body {
   margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem;
   background: var(--page); color: var(--ink); font: 1rem/1.5 ui-sans-serif, system-ui, sans-serif;
+  text-wrap: pretty;
 }
 main { width: 100%; max-width: 26rem; padding: 2.25rem; background: var(--card); border-radius: 1rem; box-shadow: 0 1px 2px #0002, 0 12px 32px #0001; }
 .brand { margin: 0 0 1.75rem; font-weight: 650; color: var(--accent); }
 h2 { margin: 1.5rem 0 0; font-size: 1.1rem; }
-h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; text-wrap: pretty; }
+h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; }
 p { margin: 0.5rem 0 0; }
-.lead { color: var(--soft); margin-bottom: 1.5rem; }
+.lead { color: var(--soft); margin-bottom: 1.5rem; text-wrap: balance; }
 label, legend { display: block; margin: 1.1rem 0 0.35rem; padding: 0; font-weight: 600; }
 [hidden] { display: none; }
 input:not([type=radio], [type=checkbox]) {
@@ -44,7 +45,7 @@ button {
 }
 /* The lead has its own space below it. */
 .lead:last-child { margin-bottom: 0; }
-.lead + form > button:first-child { margin-top: 0; }
+.lead + form > :is(button:first-child, [type=hidden] + button) { margin-top: 0; }
 button.quiet { margin-top: 0.6rem; color: var(--accent); background: transparent; }
 :is(button, input, summary, a):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 ul { margin: 0.35rem 0 0; padding-left: 1.2rem; }
@@ -67,7 +68,7 @@ p.leave { margin-top: 1.25rem; }
 label + .note { margin: 0 0 0.35rem; }
 .qr { display: block; width: 100%; max-width: 15rem; margin: 1rem auto; border-radius: 0.6rem; }
 code { font: 0.95rem/1.6 ui-monospace, monospace; overflow-wrap: anywhere; }
-.codes { padding-left: 1.8rem; }
+.codes { padding-left: 2.1rem; }
 details { margin-top: 1.25rem; }
 summary { min-height: 2.75rem; padding: 0.6rem 0; color: var(--accent); font-weight: 600; cursor: pointer; }
 .aside p { margin-top: 0.5rem; color: var(--soft); }

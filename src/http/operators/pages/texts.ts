@@ -21,7 +21,7 @@ export const texts = {
   },
   leaving: {
     title: 'On to your institution',
-    lead: 'Your institution asks you to sign in.',
+    lead: 'Sign in there, and you come back to the console.',
     link: 'Continue',
   },
   invitation: {
