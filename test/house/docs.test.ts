@@ -71,6 +71,12 @@ test('each picture is shown by a page, each page shows pictures that exist, and 
   assert.ok(bytes < 4_500_000, `${bytes} bytes`);
 });
 
+test('a workflow asks each week for known weaknesses of the components', () => {
+  const workflow = read('.github/workflows/long.yml');
+  assert.match(workflow, /schedule:\n +- cron: '\d+ \d+ \* \* \d'/);
+  assert.match(workflow, /run: npm audit --omit=dev --audit-level=high$/m);
+});
+
 test('the page on reconciling lists every check', () => {
   const page = read('docs/reconcile.md');
   for (const { name } of [...ledgerChecks, ...transferChecks, ...coreChecks])
