@@ -72,8 +72,12 @@ create table institutions (
   other_cell                        text collate "C",
   host                              text collate "C",
   moves                             integer not null default 0,
+  brand_color                       text,
+  logo                              bytea,
+  logo_hash                         text,
   constraint institutions_pkey PRIMARY KEY (institution_id),
   constraint institutions_code_key UNIQUE (code),
+  constraint institutions_brand_color CHECK (brand_color ~ '^#[0-9a-f]{6}$'::text),
   constraint institutions_clock CHECK (clock_ahead_seconds = 0 OR demo),
   constraint institutions_clock_ahead_seconds_check CHECK (clock_ahead_seconds >= 0 AND clock_ahead_seconds <= 315576000),
   constraint institutions_code_check CHECK (code ~ '^[a-z][a-z0-9-]{1,30}$'::text),
@@ -81,6 +85,8 @@ create table institutions (
   constraint institutions_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
   constraint institutions_enrollment_check CHECK (enrollment = ANY (ARRAY['closed'::text, 'open'::text])),
   constraint institutions_host CHECK (length(host) <= 253 AND host ~ '^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$'::text),
+  constraint institutions_logo_hash CHECK (NOT logo_hash IS DISTINCT FROM encode(sha256(logo), 'hex'::text)),
+  constraint institutions_logo_is_png CHECK (octet_length(logo) >= 8 AND octet_length(logo) <= 32768 AND SUBSTRING(logo FROM 1 FOR 8) = '\x89504e470d0a1a0a'::bytea),
   constraint institutions_moves_check CHECK (moves >= 0),
   constraint institutions_name_check CHECK (name <> ''::text),
   constraint institutions_opening_deposit_minor_check CHECK (opening_deposit_minor >= 0),
@@ -93,6 +99,7 @@ create table institutions (
   constraint institutions_transfer_step_up_above_check CHECK (transfer_step_up_above >= 0),
   constraint institutions_transfer_step_up_max_age_check CHECK (transfer_step_up_max_age >= 0 AND transfer_step_up_max_age <= 2592000)
 );
+CREATE INDEX institutions_by_logo ON institutions USING btree (logo_hash) WHERE (logo_hash IS NOT NULL);
 CREATE UNIQUE INDEX institutions_host_is_free ON institutions USING btree (host) WHERE (served <> 'gone'::text);
 comment on table institutions is 'Banks and credit unions that this database serves. Readable without an institution.';
 comment on column institutions.code is 'The name of the institution in commands and addresses.';
@@ -114,6 +121,9 @@ comment on column institutions.served is 'here; arriving: its rows are being cop
 comment on column institutions.other_cell is 'The cell that it comes from or went to.';
 comment on column institutions.host is 'The host name of its own, in lower case and ASCII; null: it is found at PUBLIC_URL only. The issuer there is https:// and this name.';
 comment on column institutions.moves is 'How often it has changed its cell. The directory has this number too: where it is higher, this database is older than the last move.';
+comment on column institutions.brand_color is 'The color of buttons, links and the name. Null: that of the service.';
+comment on column institutions.logo is 'A PNG that stands in place of the name.';
+comment on column institutions.logo_hash is 'SHA-256 of the logo, in its address.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- members
@@ -6542,7 +6552,7 @@ grant delete, insert, select, update (role, may_pay) on holders to sharedraft_se
 grant insert, select on idempotency_keys to sharedraft_service;
 grant delete, insert, select, update (keys, subject_from, user_id_type, scopes, resource_tokens, token_type, active, tokens_ended_at, generation) on identity_providers to sharedraft_service;
 grant delete, insert, select on import_runs to sharedraft_service;
-grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from, host) on institutions to sharedraft_service;
+grant insert, select, update (name, time_zone, clock_ahead_seconds, enrollment, registration_birth_date, openings_per_day, opening_deposit_minor, opening_deposits_per_day, password_min_length, contact_change_max_age, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination, transfer_step_up_passkey, transfer_step_up_from, host, brand_color, logo, logo_hash) on institutions to sharedraft_service;
 grant insert, select, update (amount, transfers, max_amount, max_transfers, reviewed, review_above) on limit_counters to sharedraft_service;
 grant insert, select on limit_keys to sharedraft_service;
 grant delete, insert, select on limit_uses to sharedraft_service;

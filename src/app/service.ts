@@ -64,7 +64,13 @@ import { payDueOpening } from '../core-system/index.ts';
 import type { AuditEntry, AuditTrail } from '../events/index.ts';
 import { getEffectiveBalances, listTransactions, readEvents } from '../feed/index.ts';
 import { type CommitDelay, createServer, presentEvent, type Services } from '../http/index.ts';
-import { type Actor, type ClientActor, findInstitution, listInstitutions } from '../institutions/index.ts';
+import {
+  type Actor,
+  type ClientActor,
+  findInstitution,
+  findLogo,
+  listInstitutions,
+} from '../institutions/index.ts';
 import { startLogoutSender } from '../logouts/index.ts';
 import { getProfile, registerMember, updateContact } from '../members/index.ts';
 import type { LogPosition } from '../memory/index.ts';
@@ -486,6 +492,7 @@ function servicesOf(
     },
     alerts: alertServicesOf(context.alerts),
     mail: mailServicesOf({ database, clock }),
+    findLogo: (hash) => database.directory((db) => findLogo(db, hash)),
     unsubscribe: unsubscribeServicesOf({ database, clock, vault: auth.vault, host: auth.host }),
     compareCoreBalances: async function* (actor, { bytes, format, origin, request }) {
       const own = await institution(actor.institutionId);

@@ -194,6 +194,8 @@ interface PageInput {
   readonly appClientId: string;
   readonly params: Readonly<Record<string, string>>;
   header(name: string): string | undefined;
+  /** The logo of an institution, by its hash. */
+  findLogo(hash: string): Promise<Uint8Array | undefined>;
 }
 
 export interface PageResponse {

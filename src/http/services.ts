@@ -201,6 +201,8 @@ export interface Services {
   readonly alerts: AlertServices;
   readonly mail: MailServices;
   readonly unsubscribe: UnsubscribeServices;
+  /** By its hash. */
+  readonly findLogo: (hash: string) => Promise<Uint8Array | undefined>;
   readonly webhooks: WebhookServices;
 
   /** For the audit: a burst of the caller's was refused. */

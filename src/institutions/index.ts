@@ -18,6 +18,8 @@ export {
   type StepUpAct,
   stepUpActs,
 } from './actor.ts';
+export { type Brand, findBrand, findLogo, isLogo, logoHashOf, mostLogoBytes } from './brand/brand.ts';
+export { colorInTheDark, isColor, isReadable, readColor } from './brand/color.ts';
 export {
   type BusinessCalendar,
   businessDate,

@@ -1,3 +1,4 @@
+import { defined } from '../shared/defined.ts';
 import { type Directory, type InstitutionId, type Queryable, sql } from '../storage/index.ts';
 
 export interface InstitutionSettings {
@@ -19,6 +20,9 @@ export interface InstitutionSettings {
   readonly record?: 'ledger' | 'core';
   /** The host name of its own; null: none. No extract has it. */
   readonly host?: string | null;
+  /** The color and the logo of its pages, null: none. No extract has them. */
+  readonly brandColor?: string | null;
+  readonly logoHash?: string | null;
   /** A policy that is left out stays unchanged. */
   readonly policies?: Partial<InstitutionPolicies>;
 }
@@ -47,21 +51,26 @@ export interface InstitutionPolicies {
 export type Settings = Pick<
   InstitutionSettings,
   'name' | 'timeZone' | 'enrollment' | 'openingDepositMinor' | 'passwordMinLength'
-> & { readonly host: string | null } & InstitutionPolicies;
+> &
+  Pick<Institution, 'host' | 'brandColor' | 'logoHash'> &
+  InstitutionPolicies;
 
 /** The settings of an institution that may change; some are undefined in an extract that leaves them out. */
 export function settingsOf(institution: Institution): Settings;
 export function settingsOf(institution: InstitutionSettings): Partial<Settings>;
 export function settingsOf(institution: InstitutionSettings): Partial<Settings> {
-  const { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, host, policies } = institution;
+  const { name, timeZone, enrollment, openingDepositMinor, passwordMinLength, policies } = institution;
+  const { host, brandColor, logoHash } = institution;
   const own = { name, timeZone, enrollment, openingDepositMinor, passwordMinLength };
-  return { ...own, ...(host !== undefined && { host }), ...policies };
+  return { ...own, ...defined({ host, brandColor, logoHash }), ...policies };
 }
 
 export interface Institution extends InstitutionSettings {
   readonly institutionId: InstitutionId;
   readonly record: 'ledger' | 'core';
   readonly host: string | null;
+  readonly brandColor: string | null;
+  readonly logoHash: string | null;
   readonly policies: InstitutionPolicies;
   /** Seconds by which a demo institution's business time is ahead of real time; 0 for all others. */
   readonly clockAheadSeconds: bigint;
@@ -92,7 +101,7 @@ interface Row extends Omit<Institution, 'policies'> {
 const columns = `institution_id, code, name, currency, time_zone, enrollment, opening_deposit_minor,
   password_min_length, demo, contact_change_max_age, registration_birth_date, openings_per_day,
   opening_deposits_per_day, transfer_step_up_max_age, transfer_step_up_above, transfer_step_up_new_destination,
-  transfer_step_up_passkey, clock_ahead_seconds, record, host, served, other_cell, moves`;
+  transfer_step_up_passkey, clock_ahead_seconds, record, host, brand_color, logo_hash, served, other_cell, moves`;
 
 const byId = sql('institutions_by_id', `select ${columns} from institutions where institution_id = $1`);
 const byCode = sql('institutions_by_code', `select ${columns} from institutions where code = $1`);
@@ -213,6 +222,8 @@ const change = sql(
        transfer_step_up_new_destination = coalesce($13, transfer_step_up_new_destination),
        transfer_step_up_passkey = coalesce($14, transfer_step_up_passkey),
        host = case when $15 then $16 else host end,
+       brand_color = case when $17 then $18 else brand_color end,
+       logo_hash = case when $19 then $20 else logo_hash end, logo = case when $19 then $21 else logo end,
        transfer_step_up_from = case
          when num_nonnulls($11::integer, $12::bigint, $14::boolean) > 0 then now() + interval '30 seconds'
          else transfer_step_up_from end
@@ -220,8 +231,15 @@ const change = sql(
    returning ${columns}`,
 );
 
-/** Settings that are left out stay as they are. A unique violation of `institutions_host_is_free` if another institution has the host. */
-export async function updateInstitution(tx: Queryable, settings: Partial<Settings>): Promise<Institution> {
+/**
+ * Settings that are left out stay as they are. A unique violation of `institutions_host_is_free` if another institution has the host. The
+ * logo is that of `logoHash`.
+ */
+export async function updateInstitution(
+  tx: Queryable,
+  settings: Partial<Settings>,
+  logo: Uint8Array | null = null,
+): Promise<Institution> {
   const { rows } = await tx.query<Row>(change, [
     tx.institutionId,
     settings.name,
@@ -239,6 +257,11 @@ export async function updateInstitution(tx: Queryable, settings: Partial<Setting
     settings.transferStepUpPasskey,
     settings.host !== undefined,
     settings.host ?? null,
+    settings.brandColor !== undefined,
+    settings.brandColor ?? null,
+    settings.logoHash !== undefined,
+    settings.logoHash ?? null,
+    logo,
   ]);
   return toInstitution(rows[0] as Row);
 }

@@ -61,6 +61,8 @@ test('creates an institution that a member can register at, once', async () => {
       enrollment: 'open',
       passwordMinLength: 15,
       host: null,
+      brandColor: null,
+      logoHash: null,
       contactChangeMaxAgeSeconds: 0,
       registrationBirthDate: false,
       openingsPerDay: 1000,
@@ -221,6 +223,29 @@ test('gives an institution a host name after a confirmation that tells of the pa
   assert.deepEqual(changes[0]?.after_change, { host: 'pine.example' });
   await sharedraft('settings', 'pine', '--no-host', '--yes');
   assert.equal(await hostOf('pine'), null);
+});
+
+test('gives the pages of an institution a color and a logo, and takes them back', async (context) => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'sharedraft-logo-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const [image, page] = [path.join(folder, 'logo.png'), path.join(folder, 'page.png')];
+  await writeFile(image, Buffer.from('89504e470d0a1a0a00', 'hex'));
+  await writeFile(page, '<!doctype html>');
+  const set = await sharedraft('set', 'pine', '--brand-color', '#7A0019', '--logo', image);
+  assert.match(set.stdout, /brand-color: none becomes #7a0019\n {2}logo: none becomes [0-9a-f]{64}/);
+  const refused: [options: string[], status: number, sentence: RegExp][] = [
+    [['--brand-color', 'red'], 2, /A color like #0b5d4a/],
+    [['--brand-color', '#ffee00'], 1, /Is too light/],
+    [['--logo', page], 1, /Must be a PNG of at most 32 KiB/],
+    [['--logo', path.join(folder, 'none.png')], 1, /The logo cannot be read: ENOENT/],
+  ];
+  for (const [options, status, sentence] of refused) {
+    const { code, stderr } = await sharedraft('set', 'pine', ...options);
+    assert.equal(code, status, stderr);
+    assert.match(stderr, sentence);
+  }
+  const taken = await sharedraft('set', 'pine', '--no-brand-color', '--no-logo', '--json');
+  assert.deepEqual(JSON.parse(taken.stdout).after, { brandColor: null, logoHash: null });
 });
 
 test('refuses a host name that is taken: by another institution, or as the issuer of a provider', async () => {

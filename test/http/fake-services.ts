@@ -99,6 +99,7 @@ function asRemembered(value: Caller): Remembered<Caller> {
 export async function startEdge(replaced: Partial<Services> = {}, options: Partial<ServerOptions> = {}) {
   const services: Services = {
     at: async () => undefined,
+    findLogo: async () => undefined,
     issueToken: async ({ countFor }) => {
       countFor?.('quill-app');
       return { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 1800, scope: 'account:read' };

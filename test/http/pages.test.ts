@@ -136,6 +136,7 @@ describe('the service’s own pages', () => {
           appClientId: 'web',
           params: {},
           header: () => undefined,
+          findLogo: async () => undefined,
         }),
       );
       const bytes = (await one)?.body;

@@ -11,6 +11,7 @@ import { screeningFields, settingGroups } from '../../web/console/screens/instit
 
 const settings = {
   ...{ name: 'Lakeside', code: 'lakeside', currency: 'USD', timeZone: 'America/Chicago', host: null },
+  ...{ brandColor: null, logoHash: null },
   ...{ record: 'ledger', demo: true, enrollment: 'closed', registrationBirthDate: false },
   ...{ openingDeposit: '0.00', openingsPerDay: 1_000, openingDepositsPerDay: '9007199254740993.07' },
   ...{ passwordMinLength: 15, contactChangeMaxAgeSeconds: 0, transferStepUpMaxAgeSeconds: 300 },

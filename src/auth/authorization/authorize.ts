@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { findInstitution } from '../../institutions/index.ts';
+import { type Brand, findBrand } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { type AuthorizingClient, selectAuthorizingClient } from '../clients/authorizing-client.ts';
 import { authenticateClient } from '../clients/client-authentication.ts';
@@ -42,7 +42,7 @@ const pushedMillis = 90_000;
 
 interface PageFacts {
   readonly institutionId: InstitutionId;
-  readonly institutionName: string;
+  readonly brand: Brand;
   readonly clientName: string;
   /** The address to which the page's form leads in the end. */
   readonly redirectUri: string;
@@ -87,7 +87,7 @@ export type Step = { readonly cookies?: NewCookies } & (
   | ({ readonly kind: 'security' } & SecurityFacts)
   | {
       readonly kind: 'authenticator';
-      readonly institutionName: string;
+      readonly brand: Brand;
       readonly request: string;
       /** For people to type, and for apps to open. */
       readonly secret: string;
@@ -97,7 +97,7 @@ export type Step = { readonly cookies?: NewCookies } & (
     }
   | {
       readonly kind: 'recovery_codes';
-      readonly institutionName: string;
+      readonly brand: Brand;
       readonly clientId: string;
       readonly codes: readonly string[];
       /** They came with a new authenticator app. */
@@ -116,7 +116,7 @@ export type SecurityOutcome =
 
 /** A member's own page at the institution. */
 interface SecurityFacts {
-  readonly institutionName: string;
+  readonly brand: Brand;
   /** The hidden field that the page's forms send back. */
   readonly request: string;
   readonly passkeys: readonly ListedPasskey[];
@@ -424,7 +424,8 @@ export async function pageOf(
   { request, client, browser, signedInAs }: Way & { readonly signedInAs?: string },
 ): Promise<PageFacts & { readonly challenge: string; readonly cookies: { readonly cookies?: NewCookies } }> {
   const { institutionId, redirectUri } = request;
-  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
+  const { clientId } = client;
+  const brand = await deps.database.directory((db) => findBrand(db, { institutionId, clientId }));
   const secret = browser.secret ?? newSecret();
   const expiresAtMillis = deps.clock().getTime() + pageMillis;
   const bound = browserHash(deps.vault, secret);
@@ -432,7 +433,7 @@ export async function pageOf(
   const page = { kind: 'page', request, expiresAtMillis, browser: bound, signedInAs, challenge } as const;
   return {
     institutionId,
-    institutionName: institution?.name ?? '',
+    brand,
     clientName: client.name,
     redirectUri,
     challenge,

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { appendAudit, appendEvents } from '../../events/index.ts';
-import { findInstitution } from '../../institutions/index.ts';
+import { findBrand } from '../../institutions/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { Step } from '../authorization/authorize.ts';
 import { type SecurityPage, sealRequest } from '../authorization/sealed-request.ts';
@@ -135,10 +135,6 @@ function hashesOf(
   return codes.map((code) => recoveryCodeHash(vault, owner, code));
 }
 
-async function nameOf({ database }: AuthDeps, institutionId: InstitutionId): Promise<string> {
-  return (await database.directory((db) => findInstitution(db, institutionId)))?.name ?? '';
-}
-
 async function setUpPage(
   deps: AuthDeps,
   { sessionId, username, userId }: SessionRow,
@@ -148,7 +144,7 @@ async function setUpPage(
     refusedName,
   }: { readonly page: SecurityPage; readonly secret: Buffer; readonly refusedName?: string },
 ): Promise<Step> {
-  const institutionName = await nameOf(deps, institutionId);
+  const brand = await deps.database.directory((db) => findBrand(db, { institutionId, clientId }));
   const request = sealRequest(deps, {
     kind: 'authenticator',
     expiresAtMillis: deps.clock().getTime() + pageMillis,
@@ -156,8 +152,8 @@ async function setUpPage(
   });
   return {
     kind: 'authenticator',
-    ...{ institutionName, request, secret: typedSecret(secret) },
-    keyUri: keyUri(secret, { issuer: institutionName, account: username ?? userId }),
+    ...{ brand, request, secret: typedSecret(secret) },
+    keyUri: keyUri(secret, { issuer: brand.name, account: username ?? userId }),
     name: refusedName,
     isRefused: refusedName !== undefined,
   };
@@ -168,6 +164,6 @@ async function codesPage(
   { institutionId, clientId }: SecurityPage,
   shown: { readonly codes: readonly string[]; readonly isFirst: boolean },
 ): Promise<Step> {
-  const institutionName = await nameOf(deps, institutionId);
-  return { kind: 'recovery_codes', institutionName, clientId, ...shown };
+  const brand = await deps.database.directory((db) => findBrand(db, { institutionId, clientId }));
+  return { kind: 'recovery_codes', brand, clientId, ...shown };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendAudit } from '../../events/index.ts';
-import { findInstitution } from '../../institutions/index.ts';
+import { findBrand } from '../../institutions/index.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { UnsafeRequestError } from '../authorization/authorization-error.ts';
 import {
@@ -180,8 +180,7 @@ export async function securityPage(
   { session, outcome }: { readonly session: SessionRow; readonly outcome?: SecurityOutcome },
 ): Promise<Step> {
   const { sessionId, userKey, userId, username } = session;
-  const institution = await deps.database.directory((db) => findInstitution(db, institutionId));
-  const institutionName = institution?.name ?? '';
+  const brand = await deps.database.directory((db) => findBrand(db, { institutionId, clientId }));
   const passkeys = await deps.database.read(institutionId, (db) => selectPasskeys(db, userKey));
   const accesses = await readAccesses(deps, institutionId, session);
   const authenticator = await deps.database.read(institutionId, (db) => selectAuthenticator(db, userKey));
@@ -196,14 +195,14 @@ export async function securityPage(
     challenge,
   } as const;
   const options = creationOptions(relyingPartyOf(deps.issuer), {
-    ...{ institutionName, challenge, userHandle: userHandleOf(institutionId, userId) },
+    ...{ institutionName: brand.name, challenge, userHandle: userHandleOf(institutionId, userId) },
     username: username ?? userId,
     existing: passkeys.map(({ credentialId }) => credentialId),
   });
   return {
     kind: 'security',
     ...{
-      institutionName,
+      brand,
       passkeys,
       authenticator,
       accesses,

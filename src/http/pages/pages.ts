@@ -1,6 +1,7 @@
 import type { Page } from '../operation.ts';
 import { operationsOpenApiPage } from '../operators/openapi.ts';
 import { docsOpenapiJsonPage, openapiJsonPage } from '../routes/service/openapi-json.ts';
+import { brandStylePage, logoPage } from '../sign-in/brand.ts';
 import { scriptPage } from '../sign-in/script.ts';
 import { stylePage } from '../sign-in/style.ts';
 import { webPages } from '../web/pages.ts';
@@ -13,6 +14,8 @@ import { rootPage } from './root.ts';
 export const pages: readonly Page[] = [
   rootPage,
   stylePage,
+  brandStylePage,
+  logoPage,
   scriptPage,
   faviconPage,
   docsPage,

@@ -177,7 +177,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   const rates = ratesOf(services, options);
   for (const operation of operations)
     registerOperation(app, services, operation, { ...options, rates, admission, connections });
-  for (const page of pages) registerPage(app, page, options);
+  for (const page of pages) registerPage(app, page, { ...options, findLogo: services.findLogo });
   registerOperatorOperations(app, services.operators, { ...options, admission });
   registerOperatorPages(app, services.operators, options.publicUrl);
   registerSignInPages(app, services, options.publicUrl);
@@ -462,7 +462,11 @@ function countHosts(rawHeaders: readonly string[]): number {
 function registerPage(
   app: FastifyInstance,
   page: Page,
-  { publicUrl, appClientId }: Pick<ServerOptions, 'publicUrl' | 'appClientId'>,
+  {
+    publicUrl,
+    appClientId,
+    findLogo,
+  }: Pick<ServerOptions, 'publicUrl' | 'appClientId'> & Pick<Services, 'findLogo'>,
 ): void {
   app.get(toPattern(page.path), async (request, reply) => {
     const { status, headers, body } = await page.handle({
@@ -470,6 +474,7 @@ function registerPage(
       appClientId,
       params: request.params as Record<string, string>,
       header: (name) => request.headers[name]?.toString(),
+      findLogo,
     });
     return reply
       .code(status ?? 200)

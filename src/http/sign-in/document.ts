@@ -9,11 +9,13 @@ interface PageText {
   readonly body: Html;
   /** The page loads the module of passkeys. */
   readonly hasScript: boolean;
+  /** The style sheet with the color of the institution. */
+  readonly brandStyle?: string | undefined;
   /** The browser goes on there by itself. */
   readonly goesTo?: string | undefined;
 }
 
-export function documentOf({ language, title, body, hasScript, goesTo }: PageText): string {
+export function documentOf({ language, title, body, hasScript, brandStyle, goesTo }: PageText): string {
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -22,6 +24,7 @@ export function documentOf({ language, title, body, hasScript, goesTo }: PageTex
 <title>${title}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleUrl}">
+${brandStyle !== undefined && html`<link rel="stylesheet" href="${brandStyle}">`}
 ${goesTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${goesTo}">`}
 ${hasScript && html`<script type="module" src="${scriptUrl}"></script>`}
 </head>

@@ -1,5 +1,6 @@
 import type { Step } from '../../auth/index.ts';
 import { type Html, html } from '../../shared/text/html.ts';
+import { brandMark } from './brand.ts';
 import { qrPath } from './qr-code.ts';
 import { texts } from './texts.ts';
 import { page, paths, signOutLink, type View } from './views.ts';
@@ -9,9 +10,9 @@ export function codeView(step: Extract<Step, { kind: 'code' }>): View {
   const { code } = texts;
   const hidden = html`<input type="hidden" name="request" value="${step.request}">`;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${code.title}</h1>
-<p class="lead">${code.lead(step.institutionName)}</p>
+<p class="lead">${code.lead(step.brand.name)}</p>
 ${step.isRefused && html`<p class="alert" role="alert">${code.refused}</p>`}
 <form method="post" action="${paths.codeSignIn}">
 ${hidden}
@@ -28,9 +29,9 @@ ${hidden}
 <button class="quiet">${code.submit}</button>
 </form>
 </details>
-<p class="note">${code.lost(step.institutionName)}</p>`;
+<p class="note">${code.lost(step.brand.name)}</p>`;
   return {
-    ...page(`${code.title} · ${step.institutionName}`, body),
+    ...page(`${code.title} · ${step.brand.name}`, body, { brand: step.brand }),
     status: step.isRefused ? 401 : 200,
     leadsTo: step.redirectUri,
   };
@@ -40,7 +41,7 @@ ${hidden}
 export function authenticatorView(step: Extract<Step, { kind: 'authenticator' }>): View {
   const { authenticator } = texts;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${authenticator.title}</h1>
 <p class="lead">${authenticator.lead}</p>
 ${step.isRefused && html`<p class="alert" role="alert">${authenticator.refused}</p>`}
@@ -58,7 +59,7 @@ ${picture(step.keyUri)}
 <button>${authenticator.submit}</button>
 </form>
 ${signOutLink}`;
-  const view = page(`${authenticator.title} · ${step.institutionName}`, body);
+  const view = page(`${authenticator.title} · ${step.brand.name}`, body, { brand: step.brand });
   return { ...view, status: step.isRefused ? 422 : 200 };
 }
 
@@ -66,14 +67,14 @@ ${signOutLink}`;
 export function recoveryCodesView(step: Extract<Step, { kind: 'recovery_codes' }>): View {
   const { recoveryCodes } = texts;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${recoveryCodes.title}</h1>
 <p class="lead" role="status">${step.isFirst ? recoveryCodes.first : recoveryCodes.anew}</p>
 <p>${recoveryCodes.about}</p>
 <ol class="codes" aria-label="${recoveryCodes.list}">${step.codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
 <p><a href="${paths.security}?client_id=${encodeURIComponent(step.clientId)}">${recoveryCodes.back}</a></p>
 ${signOutLink}`;
-  return page(`${recoveryCodes.title} · ${step.institutionName}`, body);
+  return page(`${recoveryCodes.title} · ${step.brand.name}`, body, { brand: step.brand });
 }
 
 /** Dark on light in every color scheme, with the light frame of four modules that readers need. */

@@ -13,6 +13,8 @@ const css = `
     --accent: #6fd8b8; --on-accent: #06251d; --error: #ffb4ab; --error-page: #3b1512;
   }
 }
+/* A logo is made for white. */
+@media (prefers-color-scheme: dark) { .brand img { padding: 0.5rem; background: #fff; border-radius: 0.5rem; } }
 * { box-sizing: border-box; }
 body {
   margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.25rem;
@@ -21,6 +23,7 @@ body {
 }
 main { width: 100%; max-width: 26rem; padding: 2.25rem; background: var(--card); border-radius: 1rem; box-shadow: 0 1px 2px #0002, 0 12px 32px #0001; }
 .brand { margin: 0 0 1.75rem; font-weight: 650; color: var(--accent); }
+.brand img { display: block; max-width: 100%; max-height: 4rem; }
 h2 { margin: 1.5rem 0 0; font-size: 1.1rem; }
 h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -0.01em; }
 p { margin: 0.5rem 0 0; }

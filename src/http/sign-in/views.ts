@@ -7,9 +7,11 @@ import {
   type Step,
   securityPath,
 } from '../../auth/index.ts';
+import type { Brand } from '../../institutions/index.ts';
 import { deviceName } from '../../shared/text/device-name.ts';
 import { type Html, html } from '../../shared/text/html.ts';
 import type { UnsubscribePage } from '../services.ts';
+import { brandMark, brandStyleUrl } from './brand.ts';
 import { documentOf } from './document.ts';
 import { texts } from './texts.ts';
 
@@ -52,10 +54,10 @@ export function signInView(step: Extract<Step, { kind: 'sign_in' }>): View {
   const { signIn } = texts;
   const reason = step.askedFor && signIn.askedFor[step.askedFor];
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${signIn.title}</h1>
-<p class="lead">${signIn.lead(step.institutionName, step.clientName)}</p>
-${reason && html`<p class="reason">${reason(step.institutionName, step.clientName)}</p>`}
+<p class="lead">${signIn.lead(step.brand.name, step.clientName)}</p>
+${reason && html`<p class="reason">${reason(step.brand.name, step.clientName)}</p>`}
 ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <form method="post" action="${paths.signIn}">
 <input type="hidden" name="request" value="${step.request}">
@@ -79,7 +81,7 @@ ${step.isRefused && html`<p class="alert" role="alert">${signIn.refused}</p>`}
 <p>${signIn.isNew} <button class="link">${signIn.activate}</button></p>
 </form>`;
   return {
-    ...page(`${signIn.title} · ${step.institutionName}`, body, { hasScript: true }),
+    ...page(`${signIn.title} · ${step.brand.name}`, body, { brand: step.brand, hasScript: true }),
     status: step.isRefused ? 401 : 200,
     leadsTo: step.redirectUri,
   };
@@ -90,9 +92,9 @@ export function activationView(step: Extract<Step, { kind: 'activation' }>): Vie
   const { activation, signIn } = texts;
   const { refusal, request, username, isCodeOnItsWay } = step;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${activation.title}</h1>
-<p class="lead">${isCodeOnItsWay ? activation.onItsWay(step.institutionName) : activation.lead(step.institutionName)}</p>
+<p class="lead">${isCodeOnItsWay ? activation.onItsWay(step.brand.name) : activation.lead(step.brand.name)}</p>
 ${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusals[refusal]}</p>`}
 <form method="post" action="${paths.activate}">
 <input type="hidden" name="request" value="${request}">
@@ -107,7 +109,7 @@ ${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusa
 <button>${activation.submit}</button>
 </form>`;
   return {
-    ...page(`${activation.title} · ${step.institutionName}`, body),
+    ...page(`${activation.title} · ${step.brand.name}`, body, { brand: step.brand }),
     status: refusal === undefined ? 200 : 422,
     leadsTo: step.redirectUri,
   };
@@ -117,9 +119,9 @@ ${refusal && html`<p class="alert" role="alert" id="refusal">${activation.refusa
 export function forgottenView(step: Extract<Step, { kind: 'forgotten' }>): View {
   const { forgotten, signIn } = texts;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${forgotten.title}</h1>
-<p class="lead">${forgotten.lead(step.institutionName)}</p>
+<p class="lead">${forgotten.lead(step.brand.name)}</p>
 <form method="post" action="${paths.forgotten}">
 <input type="hidden" name="request" value="${step.request}">
 <label for="username">${signIn.username}</label>
@@ -127,7 +129,10 @@ export function forgottenView(step: Extract<Step, { kind: 'forgotten' }>): View 
 <button>${forgotten.submit}</button>
 </form>
 <p class="note">${forgotten.passkey}</p>`;
-  return { ...page(`${forgotten.title} · ${step.institutionName}`, body), leadsTo: step.redirectUri };
+  return {
+    ...page(`${forgotten.title} · ${step.brand.name}`, body, { brand: step.brand }),
+    leadsTo: step.redirectUri,
+  };
 }
 
 /** On each page of a signed-in member. The page behind it asks first. */
@@ -141,9 +146,9 @@ export function consentView(step: Extract<Step, { kind: 'consent' }>): View {
       html`<label class="choice"><input type="radio" name="days" value="${days}"${days === 90 && html` checked`}>${consent.days[days]}</label>`,
   );
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${consent.title(step.clientName)}</h1>
-<p class="lead">${consent.lead(step.institutionName, step.clientName)}</p>
+<p class="lead">${consent.lead(step.brand.name, step.clientName)}</p>
 ${step.isRefused && html`<p class="alert" role="alert" id="refusal">${consent.noAccount}</p>`}
 <p>${consent.list}</p>
 <ul>${rights}</ul>
@@ -157,7 +162,7 @@ ${step.accounts && accountChoice(step.accounts, step)}
 <p class="note">${consent.end}</p>
 ${signOutLink}`;
   return {
-    ...page(`${consent.title(step.clientName)} · ${step.institutionName}`, body),
+    ...page(`${consent.title(step.clientName)} · ${step.brand.name}`, body, { brand: step.brand }),
     status: step.isRefused ? 422 : 200,
     leadsTo: step.redirectUri,
   };
@@ -196,7 +201,7 @@ export function securityView(step: Extract<Step, { kind: 'security' }>): View {
   const { security } = texts;
   const { outcome, request, creationOptions } = step;
   const body = html`
-<p class="brand">${step.institutionName}</p>
+${brandMark(step.brand)}
 <h1>${security.title}</h1>
 <p class="lead">${security.lead}</p>
 ${outcome && html`<p class="${outcome === 'refused' ? 'alert' : 'done'}" role="${outcome === 'refused' ? 'alert' : 'status'}">${security.outcomes[outcome]}</p>`}
@@ -219,8 +224,11 @@ ${
 ${authenticatorPart(step)}
 ${accessParts(step.accesses, request)}
 ${signOutLink}`;
-  const title = `${security.title} · ${step.institutionName}`;
-  return { ...page(title, body, { hasScript: true }), status: outcome === 'refused' ? 422 : 200 };
+  const title = `${security.title} · ${step.brand.name}`;
+  return {
+    ...page(title, body, { brand: step.brand, hasScript: true }),
+    status: outcome === 'refused' ? 422 : 200,
+  };
 }
 
 function authenticatorPart({ authenticator, request }: Extract<Step, { kind: 'security' }>): Html {
@@ -412,7 +420,12 @@ export function refusedView(status: number, reason: string): View {
 export function page(
   title: string,
   body: Html,
-  { hasScript = false, language = texts.language as string } = {},
+  {
+    brand,
+    hasScript = false,
+    language = texts.language,
+  }: { readonly brand?: Brand; readonly hasScript?: boolean; readonly language?: string } = {},
 ): View {
-  return { status: 200, html: documentOf({ language, title, body, hasScript }), hasScript };
+  const brandStyle = brand?.color ? brandStyleUrl(brand.color) : undefined;
+  return { status: 200, html: documentOf({ language, title, body, hasScript, brandStyle }), hasScript };
 }

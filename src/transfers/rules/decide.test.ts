@@ -140,6 +140,8 @@ async function decided(world: World): Promise<{
         demo: false,
         record: 'ledger',
         host: null,
+        brandColor: null,
+        logoHash: null,
         clockAheadSeconds: 0n,
         served: 'here',
         otherCell: null,

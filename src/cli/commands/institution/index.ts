@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { countPasskeys } from '../../../auth/index.ts';
 import {
   type Institution,
   listAllInstitutions,
+  readColor,
   readHostName,
   type Settings,
   settingsOf,
@@ -95,6 +97,8 @@ const labels: Readonly<Record<string, string>> = {
   transferStepUpPasskey: 'transfer-step-up-passkey',
   registrationBirthDate: 'registration-birth-date',
   host: 'host',
+  brandColor: 'brand-color',
+  logoHash: 'logo',
 };
 
 interface ChangeOptions extends SettingOptions, OutputOptions, ConfirmOptions, ActOptions {
@@ -113,6 +117,14 @@ function settings(): Command {
         readHost,
       )
       .option('--no-host', 'it is found at PUBLIC_URL only')
+      .option(
+        '--brand-color <color>',
+        'the color of the pages on which members sign in, like #0b5d4a; white is read on it',
+        readBrandColor,
+      )
+      .option('--no-brand-color', 'the color of the service')
+      .option('--logo <file>', 'a PNG of at most 32 KiB, in place of the name on these pages')
+      .option('--no-logo', 'the name')
       .addOption(yesOption())
       .option('--reason <text>', 'why, for the audit', readReason)
       .addOption(jsonOption()),
@@ -124,6 +136,20 @@ function settings(): Command {
       (run) => change(run, { given, statedReason, json, ...(yes && { yes }) }),
       institution,
     );
+  });
+}
+
+function readBrandColor(given: string): string {
+  const color = readColor(given);
+  if (color === undefined) throw new InvalidArgumentError('A color like #0b5d4a.');
+  return color;
+}
+
+/** Throws CommandError for a file that cannot be read. */
+async function readLogo(file: string | false | undefined): Promise<Uint8Array | null | undefined> {
+  if (typeof file !== 'string') return file === false ? null : undefined;
+  return readFile(file).catch((error) => {
+    throw new CommandError(`The logo cannot be read: ${error.message}`);
   });
 }
 
@@ -166,7 +192,8 @@ async function change(
 ): Promise<void> {
   const { context, institution, institutionId, origin } = run;
   const { code: name, currency } = institution;
-  const wanted = { settings: readSettings(given, currency), statedReason, origin };
+  const logo = await readLogo(given.logo);
+  const wanted = { settings: readSettings(given, currency), logo, statedReason, origin };
   await confirmHost(run, wanted.settings.host, confirmed);
   const { before, after } = await changeInstitution(context, institutionId, wanted).catch((error) => {
     throw error instanceof Problem ? new CommandError(error.detail) : error;

@@ -22,6 +22,9 @@ export interface SettingOptions {
   readonly registrationBirthDate?: 'yes' | 'no';
   /** False: none any more. Of `settings` only. */
   readonly host?: string | false;
+  readonly brandColor?: string | false;
+  /** A file. */
+  readonly logo?: string | false;
 }
 
 export const readAmount = accepting(
@@ -110,10 +113,15 @@ export function readSettings(options: SettingOptions, currency: string): Partial
     transferStepUpNewDestination: isYes(options.transferStepUpNewDestination),
     transferStepUpPasskey: isYes(options.transferStepUpPasskey),
     registrationBirthDate: isYes(options.registrationBirthDate),
-    host: options.host === undefined ? undefined : options.host || null,
+    host: orNone(options.host),
+    brandColor: orNone(options.brandColor),
     openingsPerDay: options.openingsPerDay,
     openingDepositsPerDayMinor: minorOf(options.openingDepositsPerDay, currency),
   });
+}
+
+function orNone(given: string | false | undefined): string | null | undefined {
+  return given === false ? null : given;
 }
 
 /** Throws CommandError for an amount with more decimals than the currency has. */

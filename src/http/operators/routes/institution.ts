@@ -1,5 +1,5 @@
 import * as Type from 'typebox/type';
-import { isHostName, isLocalDate, isTimeZone } from '../../../institutions/index.ts';
+import { isHostName, isLocalDate, isTimeZone, mostLogoBytes } from '../../../institutions/index.ts';
 import {
   calendarOf,
   changeInstitution,
@@ -70,6 +70,23 @@ export const institutionOperations: readonly OperatorOperation[] = [
       transferStepUpNewDestination: optional(flag),
       transferStepUpPasskey: optional(flag),
       registrationBirthDate: optional(flag),
+      brandColor: optional(
+        orNull(
+          Type.String({
+            pattern: '^#[0-9a-f]{6}$',
+            description:
+              'The color of the pages on which members sign in, with a contrast of 4.5 to white; null: that of the service.',
+          }),
+        ),
+      ),
+      logo: optional(
+        orNull(
+          Type.String({
+            maxLength: base64Length(mostLogoBytes),
+            description: 'A PNG in base64, in place of the name on these pages; null: none.',
+          }),
+        ),
+      ),
       host: optional(
         orNull(
           Type.String({
@@ -83,7 +100,7 @@ export const institutionOperations: readonly OperatorOperation[] = [
     response: shape({ before: anything, after: anything }),
     async handle(deps, { institutionId, body: given, origin }) {
       const { reason: statedReason, openingDeposit, openingDepositsPerDay, ...more } = given;
-      const { transferStepUpAbove, ...others } = more;
+      const { transferStepUpAbove, logo, ...others } = more;
       if (others.timeZone !== undefined && !isTimeZone(others.timeZone))
         throw invalid('timeZone', 'an IANA time zone');
       if (typeof others.host === 'string' && !isHostName(others.host))
@@ -97,6 +114,7 @@ export const institutionOperations: readonly OperatorOperation[] = [
       });
       const { before, after } = await changeInstitution(deps, institutionId, {
         settings,
+        logo: typeof logo === 'string' ? readBase64(logo) : logo,
         statedReason,
         origin,
       });
@@ -168,6 +186,16 @@ export const institutionOperations: readonly OperatorOperation[] = [
     },
   }),
 ];
+
+function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+function readBase64(given: string): Uint8Array {
+  const bytes = Buffer.from(given, 'base64');
+  if (bytes.toString('base64') !== given) throw invalid('logo', 'base64 with its padding');
+  return bytes;
+}
 
 function invalid(member: string, expected: string): Problem {
   return new Problem('invalid_request', 'A part of the request is not valid.', {

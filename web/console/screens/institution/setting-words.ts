@@ -35,6 +35,19 @@ export const settingGroups: readonly SettingGroup[] = [
         hint: 'Like bank.example. Passkeys that were made at another name do not work there.',
       },
       {
+        name: 'brandColor',
+        label: 'Color of the sign-in',
+        kind: 'text',
+        maxLength: 7,
+        ifNone: 'that of the service',
+        hint: 'Like #0b5d4a. White words must be easy to read on it.',
+      },
+      {
+        name: 'logoHash',
+        label: 'Logo of the sign-in',
+        ...{ ...fixed, ifNone: 'none', longWords: 'a picture' },
+      },
+      {
         name: 'record',
         label: 'Books',
         kind: 'choice',
