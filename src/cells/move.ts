@@ -29,6 +29,7 @@ import { continueKeys } from './key-numbers.ts';
 import {
   type Channel,
   channelOf,
+  destinationOf,
   isChannelWhole,
   publish,
   standbysBehind,
@@ -122,8 +123,9 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
       refuse(
         `"${code}" is not served by this cell: it is ${institution.served}, and the other cell is "${institution.otherCell}".`,
       );
-    if (institution.otherCell !== null && institution.otherCell !== to)
-      refuse(`"${code}" is on its way to the cell "${institution.otherCell}". Undo that move first.`);
+    const begun = await destinationOfMove(move);
+    if (begun !== undefined && begun !== to)
+      refuse(`"${code}" is on its way to the cell "${begun}". Undo that move first.`);
     await requireFit(source, target, move);
     if (institution.served !== 'left') await requireListed(move);
     if (institution.served !== 'here' && there?.served !== 'arriving')
@@ -149,6 +151,11 @@ export function moveInstitution(deps: MoveDeps, code: string, to: string): Promi
   });
 }
 
+/** The cell of a move that has begun; undefined if none has. The institution is open while its copy is made. */
+async function destinationOfMove({ source, institution, channel }: Move): Promise<string | undefined> {
+  return institution.otherCell ?? (await destinationOf(source, channel));
+}
+
 /** Everything that needs no pause: the fence, which is still open, and a copy that follows the source. */
 async function prepare(move: Move): Promise<void> {
   const { source, target, institution, cells, tables, channel, onStep } = move;
@@ -156,7 +163,7 @@ async function prepare(move: Move): Promise<void> {
   await onStep?.('fence');
   await buildFence(source.db, tables, [institutionId]);
   await onStep?.('publish');
-  await publish(source, channel, { institutionId, tables });
+  await publish(source, channel, { institutionId, tables, to: cells.target.name });
   await onStep?.('arrive');
   const copied = await copyInstitution(source.db, institutionId);
   const there = await findInstitution(target.db, institutionId);
@@ -395,8 +402,9 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
     if (institution.served === 'arriving' || institution.served === 'gone')
       refuse(`"${code}" is not served by this cell. Undo its move where it comes from.`);
     // A third cell does not know the institution, and looks like a target that was restored.
-    if (otherCell !== null && otherCell !== to)
-      refuse(`The move of "${code}" is one to the cell "${otherCell}". Name that cell.`);
+    const begun = await destinationOfMove(move);
+    if (begun !== undefined && begun !== to)
+      refuse(`The move of "${code}" is one to the cell "${begun}". Name that cell.`);
     const there = await findInstitution(target.db, institutionId);
     const arrives = there?.served === 'arriving' && there.otherCell === move.cells.source.name;
     // A target that was restored to a moment before the move does not know it.

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withWritableHost } from '../shared/text/database-urls.ts';
 import type { InstitutionId } from '../storage/index.ts';
-import { run, type Side } from './side.ts';
+import { inTransaction, run, type Side } from './side.ts';
 import { type MovedTable, thatMove } from './tables.ts';
 
 /*
  * Logical replication of one institution: a publication with a row filter and a slot at the source, a subscription at the target. Their
- * names are those of the move; nothing else stores how far it is.
+ * names are those of the move, and the publication has its cell as a comment; nothing else stores how far it is.
  */
 
 const lookMillis = 50;
@@ -35,17 +35,22 @@ export async function publish(
   {
     institutionId,
     tables,
-  }: { readonly institutionId: InstitutionId; readonly tables: readonly MovedTable[] },
+    to,
+  }: { readonly institutionId: InstitutionId; readonly tables: readonly MovedTable[]; readonly to: string },
 ): Promise<void> {
   if ((await run(db, 'select from pg_publication where pubname = $1', [publication])).length === 0) {
     const filtered = thatMove(tables, 'replicated').map(
       ({ name }) => `public."${name}" where (institution_id = ${institutionId})`,
     );
-    await run(
-      db,
-      // A partition has its rows published as those of its table, whose filter holds.
-      `create publication ${publication} for table ${filtered.join(', ')} with (publish_via_partition_root = true)`,
-    );
+    const [cell] = await run<{ text: string }>(db, 'select quote_literal($1::text) as text', [to]);
+    await inTransaction(db, async () => {
+      await run(
+        db,
+        // A partition has its rows published as those of its table, whose filter holds.
+        `create publication ${publication} for table ${filtered.join(', ')} with (publish_via_partition_root = true)`,
+      );
+      await run(db, `comment on publication ${publication} is ${cell?.text}`);
+    });
   }
   if ((await run(db, 'select from pg_replication_slots where slot_name = $1', [slot])).length === 0)
     await run(
@@ -54,6 +59,16 @@ export async function publish(
       `select from pg_create_logical_replication_slot($1, 'pgoutput'${(await versionOf({ db })) >= failoverVersion ? ', failover => true' : ''})`,
       [slot],
     );
+}
+
+/** The cell to which the institution is published. Undefined if it is not. */
+export async function destinationOf({ db }: Side, { publication }: Channel): Promise<string | undefined> {
+  const [row] = await run<{ cell: string | null }>(
+    db,
+    `select obj_description(oid, 'pg_publication') as cell from pg_publication where pubname = $1`,
+    [publication],
+  );
+  return row?.cell ?? undefined;
 }
 
 /** Idempotent. The subscription reads as its owner, since the tables' owner may be bound by row-level security. */

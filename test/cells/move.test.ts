@@ -767,13 +767,18 @@ test('a move that was killed at any step before the other cell opens is undone, 
   for (const [step, cut] of Object.entries(cutsOfUndo)) {
     await killedAt(step, east, west, 'harbor');
     // A third cell looks like a target that was restored to a moment before the move.
-    if (step === 'open')
-      assert.match(
-        await between(east, west, ({ directory: _, target, ...deps }) =>
-          refusal(undoMove({ ...deps, target: answering(target, /from cell$/, north) }, 'harbor', 'north')),
-        ),
-        /^The move of "harbor" is one to the cell "west"\. Name that cell\.$/,
-      );
+    if (step === 'copy' || step === 'open')
+      await between(east, west, async ({ directory: _, target, ...more }) => {
+        const deps = { ...more, target: answering(target, /from cell$/, north) };
+        assert.match(
+          await refusal(moveInstitution(deps, 'harbor', 'north')),
+          /^"harbor" is on its way to the cell "west"\. Undo that move first\.$/,
+        );
+        assert.match(
+          await refusal(undoMove(deps, 'harbor', 'north')),
+          /^The move of "harbor" is one to the cell "west"\. Name that cell\.$/,
+        );
+      });
     await cutInside(cut, undoing);
     await between(east, west, undoing);
     for (const cell of cells) assert.deepEqual(await leftAt(cell), [], `${step}: ${cell.name}`);
