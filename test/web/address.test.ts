@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  nextOrder,
-  orderIn,
-  partsOf,
-  screenPartOf,
-  slugOf,
-  textOfOrder,
-  withViewPart,
-} from '../../web/common/address.ts';
+import { partsOf, screenPartOf, withViewPart } from '../../web/common/address.ts';
+import { nextOrder, orderIn, slugOf, textOfOrder } from '../../web/common/order.ts';
 
 describe('addresses of the browser applications', () => {
   it('names with a point are parts of the view, and all others are questions of the screen', () => {

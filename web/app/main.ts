@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button, Loading, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import '../design/theme.ts';
+import { useLoad } from '../common/load.ts';
 import { currentPlace } from '../common/router.ts';
 import { sentenceOf } from './bank.ts';
 import { brand } from './brand.ts';
@@ -11,12 +12,11 @@ import { keepShell } from './keep-shell.ts';
 import { AccountScreen } from './screens/account.ts';
 import { AccountsScreen } from './screens/accounts.ts';
 import { AlertsScreen } from './screens/alerts/alerts.ts';
-import { PreferencesScreen } from './screens/alerts/preferences.ts';
 import { SecurityScreen } from './screens/security.ts';
 import { SpendingScreen } from './screens/spending.ts';
 import { TransferScreen } from './screens/transfer/transfer.ts';
 import { member, signIn, start } from './session.ts';
-import { Screen, Shell } from './shell.ts';
+import { Screen, Shell, Stateful } from './shell.ts';
 
 const root = document.querySelector('#root') as HTMLElement;
 
@@ -40,12 +40,20 @@ function Current() {
     case 'spending':
       return html`<${SpendingScreen} />`;
     case 'alerts':
-      return id === 'preferences' ? html`<${PreferencesScreen} />` : html`<${AlertsScreen} />`;
+      return id === 'preferences' ? html`<${Preferences} />` : html`<${AlertsScreen} />`;
     case 'security':
       return html`<${SecurityScreen} />`;
     default:
       return html`<${Screen} title="There is no such screen" />`;
   }
+}
+
+/** Few open it, so its module is no part of the first view. */
+function Preferences() {
+  const { state, again } = useLoad(() => import('./screens/alerts/preferences.ts'), []);
+  return html`<${Stateful} state=${state} subject="the screen" again=${again}>
+    ${({ PreferencesScreen }: typeof import('./screens/alerts/preferences.ts')) => html`<${PreferencesScreen} />`}
+  <//>`;
 }
 
 function Welcome() {

@@ -1,9 +1,9 @@
 import { Button, Empty } from '../design/components.ts';
 import { compareAmounts } from '../design/format/money.ts';
 import { type Children, html } from '../design/html.ts';
-import { nextOrder, type Order, orderIn, slugOf, textOfOrder } from './address.ts';
 import { csvOf } from './csv.ts';
 import { filterRows } from './filter-rows.ts';
+import { nextOrder, type Order, orderIn, slugOf, textOfOrder } from './order.ts';
 import { setViewPart, viewPart } from './router.ts';
 import { Group, useGroups, useWidths } from './rows.ts';
 
