@@ -15,6 +15,7 @@ export async function findsAnything(browser: Browser, url: string): Promise<stri
     ['a-1002-checking', 'a-1002-checking'],
     ['walk-1', 'walk-1'],
     ['105.25', 'walk-1'],
+    ['harbor-app', /Harbor demo app/],
   ] as const) {
     await page.keyboard.press('Control+k');
     await page.keyboard.type(text);

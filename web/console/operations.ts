@@ -643,7 +643,17 @@ export interface FoundAnything {
     FoundTransfer,
     'id' | 'fromAccountId' | 'toAccountId' | 'status' | 'createdAt' | 'amount' | 'currencyCode'
   >[];
-  readonly hasMore: { readonly members: boolean; readonly transfers: boolean };
+  readonly events: readonly {
+    readonly eventId: string;
+    readonly sequence: number;
+    readonly eventType: string;
+    readonly at: string;
+    /** Null for an event that is about no transfer. */
+    readonly transferId: string | null;
+  }[];
+  readonly clients: readonly Pick<Client, 'clientId' | 'name' | 'active'>[];
+  readonly webhooks: readonly Pick<Webhook, 'endpointId' | 'url' | 'clientId' | 'status'>[];
+  readonly hasMore: Readonly<Record<'members' | 'transfers' | 'clients' | 'webhooks', boolean>>;
 }
 
 export interface Webhook {

@@ -1,9 +1,11 @@
-import type { Vault } from '../../auth/index.ts';
+import { type AuthDeps, listClients } from '../../auth/index.ts';
 import type { CommandOrigin } from '../../events/index.ts';
+import { type FeedEvent, findEvent } from '../../feed/index.ts';
 import { formatMinor, parseDecimalAmount, toMinor } from '../../ledger/index.ts';
 import type { Page } from '../../shared/page.ts';
 import { isPublicId } from '../../shared/public-id.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import { listWebhooks, type WebhookDeps } from '../../webhooks/index.ts';
 import { selectAccountRow } from '../accounts/account-queries.ts';
 import { institutionOf } from '../institutions/institution-of.ts';
 import { findMembers } from '../members/find-members.ts';
@@ -13,15 +15,16 @@ import { searchTransfers } from '../transfers/search-transfers.ts';
 interface Deps {
   readonly database: Database;
   readonly clock: Clock;
-  readonly auth: { readonly vault: Vault };
+  readonly auth: AuthDeps;
+  readonly webhooks: WebhookDeps;
 }
 
 const most = 10;
 const none: Page<FoundTransferRow> = { items: [], next: null };
 
 /**
- * Persons by number, address, id or name; an account or a transfer by its id; transfers by amount. Every kind is searched, whatever the others
- * find, and has its exact hits first. The audit records the search for persons.
+ * Persons by number, address, id or name; an account, a transfer or an event by its id; transfers by amount; clients and webhooks by a part of
+ * their id or name. Every kind is searched, whatever the others find, and has its exact hits first. The audit records the search for persons.
  */
 export async function searchAnything(
   deps: Deps,
@@ -55,11 +58,31 @@ export async function searchAnything(
             memberNumber: account.memberNumber,
           },
         ];
+  const clients = (await listClients(deps.auth, institutionId))
+    .filter(({ clientId, name }) => isNamed(text, clientId, name))
+    .map(({ clientId, name, active }) => ({ clientId, name, active }));
+  const webhooks = (await listWebhooks(deps.webhooks, { institutionId, clientId: null }))
+    .filter(({ endpointId, url, description }) => isNamed(text, endpointId, url, description))
+    .map(({ endpointId, url, clientId, status }) => ({ endpointId, url, clientId: clientId ?? '', status }));
+  const event = await database.read(institutionId, (db) => findEvent(db, text));
+  const events = event === undefined ? [] : [documentOf(event)];
   const hasMore = {
     members: members.length === most,
     transfers: found.length > most || ofAmount.next !== null,
+    clients: clients.length > most,
+    webhooks: webhooks.length > most,
   };
-  return { members, accounts, transfers, hasMore };
+  const few = { clients: clients.slice(0, most), webhooks: webhooks.slice(0, most) };
+  return { members, accounts, transfers, events, ...few, hasMore };
+}
+
+/** An institution has some dozens of clients and webhooks, so their lists are read whole. */
+function isNamed(text: string, ...names: readonly (string | null | undefined)[]): boolean {
+  return names.some((name) => name?.toLowerCase().includes(text.toLowerCase()));
+}
+
+function documentOf({ eventId, sequence, kind, at, transfer }: FeedEvent) {
+  return { eventId, sequence: Number(sequence), eventType: kind, at, transferId: transfer?.id ?? null };
 }
 
 async function transfersOfAmount(

@@ -3,7 +3,7 @@ import { addressOf } from '../../common/router.ts';
 import { Table } from '../../common/table.ts';
 import { Amount, Empty } from '../../design/components.ts';
 import { readAmount } from '../../design/format/money.ts';
-import { html } from '../../design/html.ts';
+import { type Children, html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
 import { Moment } from '../moment.ts';
 import { type FoundAnything, type FoundPerson, read } from '../operations.ts';
@@ -12,7 +12,7 @@ import { Screen, Stateful } from '../shell.ts';
 import { personColumns } from './members.ts';
 import { Status } from './transfer-columns.ts';
 
-/** Members, accounts and transfers by anything that names them. */
+/** Members and all else by anything that names them. */
 export function SearchScreen({ text }: { text: string }) {
   const { state, again } = useLoad(() => ask(() => read<FoundAnything>('/search', { text })), [text]);
   return html`<${Screen} title="Search" lead=${text}>
@@ -22,34 +22,67 @@ export function SearchScreen({ text }: { text: string }) {
   <//>`;
 }
 
-function Found({ text, members, accounts, transfers, hasMore }: FoundAnything & { readonly text: string }) {
+function Found({
+  text,
+  members,
+  accounts,
+  transfers,
+  hasMore,
+  ...others
+}: FoundAnything & { readonly text: string }) {
+  const { events, clients, webhooks } = others;
   const amount = readAmount(text);
   const ofAmount =
     hasMore.transfers &&
     amount !== undefined &&
     html`<p class="body"><a href=${addressOf('transfers', undefined, { leastAmount: amount, mostAmount: amount })}>All transfers of this amount</a></p>`;
-  if (members.length + accounts.length + transfers.length === 0)
-    return html`<section class="card"><${Empty}>${ofAmount ? 'No member, no account and none of the last transfers fits the search.' : 'No member, account or transfer fits the search.'}<//>${ofAmount}</section>`;
+  if ([members, accounts, transfers, events, clients, webhooks].every(({ length }) => length === 0))
+    return html`<section class="card"><${Empty}>${ofAmount ? 'None of the last transfers and nothing else fits the search.' : 'Nothing fits the search.'}<//>${ofAmount}</section>`;
   return html`
-    ${
-      accounts.length > 0 &&
-      html`<section class="card" aria-labelledby="found-accounts"><header><h2 id="found-accounts">Accounts</h2></header><ul class="list">${accounts.map(
-        (one) => html`<li key=${one.accountId}><a class="row" href=${addressOf('accounts', one.accountId)}>
-          <span class="first">${one.accountId}</span><span>${wordOf(one.accountType)}, membership ${one.memberNumber}</span></a></li>`,
-      )}</ul></section>`
-    }
-    ${
-      transfers.length > 0 &&
-      html`<section class="card" aria-labelledby="found-transfers"><header><h2 id="found-transfers">Transfers</h2></header><ul class="list">${transfers.map(
-        (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
-          <span class="first">${one.id}</span><${Amount} value=${one} />
-          <span class="second">${one.fromAccountId} to ${one.toAccountId}, <${Moment} at=${one.createdAt} /></span><span class="second"><${Status} transfer=${one} /></span></a></li>`,
-      )}</ul>${ofAmount}</section>`
-    }
+    <${Hits} title="Accounts" rows=${accounts.map(
+      (one) => html`<li key=${one.accountId}><a class="row" href=${addressOf('accounts', one.accountId)}>
+        <span class="first">${one.accountId}</span><span>${wordOf(one.accountType)}, membership ${one.memberNumber}</span></a></li>`,
+    )} />
+    <${Hits} title="Transfers" more=${ofAmount} rows=${transfers.map(
+      (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
+        <span class="first">${one.id}</span><${Amount} value=${one} />
+        <span class="second">${one.fromAccountId} to ${one.toAccountId}, <${Moment} at=${one.createdAt} /></span><span class="second"><${Status} transfer=${one} /></span></a></li>`,
+    )} />
+    <${Hits} title="Events" rows=${events.map((one) => {
+      const words = html`<span class="first">${one.eventType}</span><span>number ${one.sequence}, <${Moment} at=${one.at} /></span>`;
+      return html`<li key=${one.eventId}>${
+        one.transferId === null
+          ? html`<span class="row">${words}</span>`
+          : html`<a class="row" href=${addressOf('transfers', one.transferId)}>${words}</a>`
+      }</li>`;
+    })} />
+    <${Hits} title="Clients" more=${hasMore.clients && html`<p class="body"><a href=${addressOf('clients')}>All clients</a></p>`} rows=${clients.map(
+      (
+        one,
+      ) => html`<li key=${one.clientId}><a class="row" href=${addressOf('clients', undefined, { 'clients.filter': one.clientId })}>
+        <span class="first">${one.name}</span><span>${one.clientId}${one.active ? '' : ', off'}</span></a></li>`,
+    )} />
+    <${Hits} title="Webhooks" more=${hasMore.webhooks && html`<p class="body"><a href=${addressOf('webhooks')}>All webhooks</a></p>`} rows=${webhooks.map(
+      (one) => html`<li key=${one.endpointId}><a class="row" href=${addressOf('webhooks', one.endpointId)}>
+        <span class="first">${one.url || one.endpointId}</span><span>${one.clientId || 'Institution'}, ${wordOf(one.status)}</span></a></li>`,
+    )} />
     ${
       members.length > 0 &&
       html`<section class="card" aria-labelledby="found-members"><header><h2 id="found-members">Members</h2></header>
         <${Table} caption="Members" columns=${personColumns} rows=${members} keyOf=${({ personId }: FoundPerson) => personId} file="members" empty="" />
         ${hasMore.members && html`<p class="body"><a href=${addressOf('members', undefined, { text })}>All members that fit</a></p>`}</section>`
     }`;
+}
+
+interface HitsProps {
+  readonly title: string;
+  readonly rows: readonly Children[];
+  /** A way to those that are not listed. */
+  readonly more?: Children;
+}
+
+function Hits({ title, rows, more }: HitsProps) {
+  if (rows.length === 0) return null;
+  const id = `found-${title.toLowerCase()}`;
+  return html`<section class="card" aria-labelledby=${id}><header><h2 id=${id}>${title}</h2></header><ul class="list">${rows}</ul>${more}</section>`;
 }

@@ -98,13 +98,18 @@ export const figureOperations: readonly OperatorOperation[] = [
     path: '/search',
     right: 'members:read',
     summary:
-      'Persons, accounts and transfers by id, member number, name, e-mail address or amount. At most ten of each, exact hits first; `hasMore` names kinds whose list goes on.',
+      'Persons, accounts, transfers, events, clients and webhooks by id, member number, name, e-mail address, URL or amount. At most ten of each, exact hits first; `hasMore` names kinds whose list goes on.',
     query: Type.Object({ text: line(254) }),
     response: shape({
       members: Type.Array(anything),
       accounts: Type.Array(anything),
       transfers: Type.Array(anything),
-      hasMore: shape({ members: flag, transfers: flag }),
+      events: Type.Array(
+        shape({ eventId: text, sequence: whole, eventType: text, at: moment, transferId: orNull(text) }),
+      ),
+      clients: Type.Array(shape({ clientId: text, name: text, active: flag })),
+      webhooks: Type.Array(shape({ endpointId: text, url: text, clientId: text, status: text })),
+      hasMore: shape({ members: flag, transfers: flag, clients: flag, webhooks: flag }),
     }),
     handle: (deps, { institutionId, query, origin }) =>
       searchAnything(deps, institutionId, { text: query.text, origin }),

@@ -189,7 +189,7 @@ function Queue({
       title: 'Approvals',
       text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
     },
-    momentColumn('Due', ({ dueAt }) => dueAt),
+    { ...momentColumn('Due', ({ dueAt }) => dueAt), isLong: true },
   ];
   return html`<div class="beside">
     <section class="card" aria-label="Transfers that wait">
