@@ -116,9 +116,10 @@ describe('the files of the browser applications', () => {
     ])
       assert.ok(ofConsole.includes(name), name);
     assert.ok(ofConsole.every((name) => !/^web\/(app|showcase)|^client/.test(name)));
-    // The app is a fifth larger for them, and its worker keeps them for a phone without a network.
+    // The app is a fifth larger for its screens, and its worker keeps them for a phone without a network. Few open the choice of alerts.
     const ofApp = await namesOf('/app/demo-web');
-    assert.ok(ofApp.includes('web/app/screens/alerts/preferences.ts'));
+    assert.ok(ofApp.includes('web/app/screens/alerts/alerts.ts'));
+    assert.ok(!ofApp.includes('web/app/screens/alerts/preferences.ts'));
     assert.ok(ofApp.includes('client/src/transport.ts'));
   });
 
