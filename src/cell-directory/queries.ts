@@ -151,12 +151,12 @@ export async function selectPlaceOfCode(db: Directory, code: string): Promise<Pl
 const move = sql(
   'directory_move',
   `update directory_institutions set cell = $3, moves = greatest(moves, $5) + 1, placed_at = $4
-   where institution_id = $1 and (cell = $2 or cell = $3 and moves <= $5)`,
+   where institution_id = $1 and cell in ($2, $3) and moves <= $5`,
 );
 
 /**
- * Places the institution at the other cell, unless it is there by a later move than the one cell knows. Returns the place; undefined if
- * the institution is at neither of the two cells, or unknown.
+ * Places the institution at the other cell, unless the directory knows a later move: the switch of a command that was killed may arrive behind
+ * the undo. Returns the place; undefined if the institution is not there.
  */
 export async function updateCellOf(
   db: Directory,

@@ -428,11 +428,15 @@ export function undoMove(deps: MoveDeps, code: string, to: string): Promise<void
   });
 }
 
-/** The way back is a move as well: the target may have been open, and was restored to an earlier moment. Returns its number. */
+/**
+ * The way back is a move as well: the target may have been open, and was restored to an earlier moment. It is behind the move that it undoes,
+ * so a switch of that one which arrives late changes nothing. Returns its number.
+ */
 async function placeBack({ directory, institution, cells }: Move): Promise<number> {
   const [from, to] = [cells.target.name, cells.source.name];
   if (directory === undefined) return institution.moves + 2;
-  return directory.place(institution, { from, to }).catch((error) => {
+  const moves = institution.moves + 1;
+  return directory.place({ ...institution, moves }, { from, to }).catch((error) => {
     throw nameAway(error, directoryCalled);
   });
 }

@@ -350,3 +350,14 @@ test('the audit has every change with its cell and login, and the service’s lo
     code: 'SD161',
   });
 });
+
+test('a switch that arrives behind the undo of its move changes nothing', async () => {
+  const place = (from: string, to: string, moves: number) =>
+    east.place({ institutionId: lakeside, code: 'lakeside', moves }, { from, to });
+  const undone = await place('west', 'east', 7);
+  assert.equal(undone, 8, 'behind the move that it undoes, which has number 7');
+  assert.match(await refusal(place('east', 'west', 6)), /says that the cell "east" serves "lakeside"/);
+  assert.equal((await west.find({ kind: 'client', clientId: 'core' }))?.cell, 'east');
+  assert.equal(await place('east', 'west', undone), 9, 'the next move is a later one');
+  assert.equal(await place('west', 'east', 9), 10);
+});

@@ -25,7 +25,8 @@ export function publish(): Command {
             throw new CommandError(`This cell does not serve an institution "${take}".`);
           const { institutionId } = institution;
           const place = await directory.find({ kind: 'institution', institutionId });
-          await directory.place(institution, { from: place?.cell ?? own.name, to: own.name });
+          const moves = Math.max(institution.moves, place?.moves ?? 0);
+          await directory.place({ ...institution, moves }, { from: place?.cell ?? own.name, to: own.name });
         }
         const { changes, conflicts } = await directory.publish(own, publication);
         say(changes === 0 ? 'The directory has what this cell has.' : `Published ${changes} changes.`);
