@@ -96,8 +96,19 @@ async function ended(
   return { code, said: said.join('') };
 }
 
-async function findings({ service: { context } }: TestCell): Promise<string[]> {
+async function isServing({ service: { context } }: TestCell): Promise<boolean> {
+  for (const { institutionId } of await context.database.directory(listInstitutions)) {
+    const refusal = await context.database.read(institutionId, async () => undefined).catch((error) => error);
+    if (refusal !== undefined) return false;
+  }
+  return true;
+}
+
+async function findings(cell: TestCell): Promise<string[]> {
+  const { context } = cell.service;
   const found: string[] = [];
+  // A process hears of the end of a move within a second, behind a crash of its server a little later.
+  await eventually(`${cell.name} serves`, () => isServing(cell));
   for (const { institutionId, code } of await context.database.directory(listInstitutions)) {
     await reconcile(context.database, institutionId, {
       at: context.businessTime(institutionId, context.clock()),
