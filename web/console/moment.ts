@@ -23,6 +23,17 @@ export function Day({ at }: { at: string }) {
   return html`<time datetime=${at} title=${momentOf(at)}>${day}</time>`;
 }
 
+/** The time of a moment of today, the day of another one; its title is the whole moment. */
+export function ShortMoment({ at }: { at: string | null | undefined }) {
+  if (!at) return null;
+  const { timeZone } = session.value?.institution ?? {};
+  const [day, today] = [new Date(at), new Date()].map((one) =>
+    one.toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone }),
+  );
+  const time = new Date(at).toLocaleTimeString(undefined, { timeStyle: 'short', timeZone });
+  return html`<time datetime=${at} title=${momentOf(at)}>${day === today ? time : day}</time>`;
+}
+
 export function Moment({ at }: { at: string | null | undefined }) {
   return at ? html`<time datetime=${at}>${momentOf(at)}</time>` : null;
 }

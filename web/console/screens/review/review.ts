@@ -7,7 +7,7 @@ import { html } from '../../../design/html.ts';
 import { type Act, ActDialog } from '../../act.ts';
 import { ageWords, dueWords, wordOf } from '../../format.ts';
 import { liveFigures, useChanges } from '../../live.ts';
-import { Moment, momentColumn } from '../../moment.ts';
+import { Moment, momentColumn, ShortMoment } from '../../moment.ts';
 import {
   act,
   type Decided,
@@ -189,7 +189,10 @@ function Queue({
       title: 'Approvals',
       text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
     },
-    { ...momentColumn('Due', ({ dueAt }) => dueAt), isLong: true },
+    {
+      ...momentColumn('Due', ({ dueAt }) => dueAt),
+      cell: ({ dueAt }) => html`<${ShortMoment} at=${dueAt} />`,
+    },
   ];
   return html`<div class="beside">
     <section class="card" aria-label="Transfers that wait">
