@@ -140,7 +140,7 @@ async function requireUndone([source, target]: readonly [TestCell, TestCell]): P
   );
 }
 
-/** What explains a failure. */
+/** The facts that explain a failure. */
 async function describeFailure(round: number, error: unknown): Promise<string> {
   const parts = [`round ${round} with seed ${seed} failed: ${(error as Error).stack ?? error}`, ...told];
   for (const cell of cells) {

@@ -63,6 +63,12 @@ test('a color is on the next page, by a style sheet of the service itself', asyn
   const css = await style.text();
   assert.match(css, /^:root \{ --accent: #7a0019; --on-accent: #fff; \}/);
   assert.match(css, /prefers-color-scheme: dark/);
+  const pages = await (await at('/auth/v2/pages.css')).text();
+  assert.match(
+    pages,
+    /--page: #0e1318; --card: #182028;/,
+    'the colors of the dark that contrast is computed with',
+  );
   assert.ok(page.text.indexOf(path) > page.text.indexOf('pages.css'), 'behind the style that it changes');
 });
 

@@ -50,7 +50,7 @@ function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
-/** What harbor has at the cell that it leaves. */
+/** Gives harbor all that is used at the other cell after its move. */
 export async function furnish(cell: TestCell, receiver: Receiver) {
   const { context } = cell.service;
   const harbor = await context.database.directory((db) => findInstitutionByCode(db, 'harbor'));

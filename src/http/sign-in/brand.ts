@@ -40,7 +40,7 @@ export const brandStylePage: Page = {
       headers: { 'content-type': 'text/css; charset=utf-8', ...forever },
       body: `:root { --accent: ${color}; --on-accent: #fff; }
 @media (prefers-color-scheme: dark) {
-  :root { --accent: ${colorInTheDark(color)}; --on-accent: #0e1318; }
+  :root { --accent: ${colorInTheDark(color)}; --on-accent: var(--page); }
 }
 `,
     };

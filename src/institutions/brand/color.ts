@@ -9,7 +9,7 @@ export function isColor(text: string): boolean {
 }
 
 const white = '#ffffff';
-/** That of the cards of pages in the dark. */
+/** `--card` of pages in the dark (src/http/sign-in/style.ts). */
 const darkCard = '#182028';
 /** WCAG 2.2, 1.4.3: text of a usual size. */
 const leastContrast = 4.5;

@@ -8,7 +8,7 @@ export interface PostingRow {
   /** The accounts of the transfer; null for a posting that no order made. */
   readonly fromKey: bigint | null;
   readonly toKey: bigint | null;
-  /** What the core says of it; null if the core did not post it. */
+  /** The facts of the core, up to `settlementKey`; null if the core did not post it. */
   readonly coreId: string | null;
   readonly coreKind: string | null;
   readonly postedAt: Date | null;
