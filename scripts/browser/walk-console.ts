@@ -16,6 +16,7 @@ import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { agesLead, followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { showsWholeMember } from './member-whole.ts';
+import { showsCurrentLink } from './phone-links.ts';
 import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
 import { journey, outcome, report } from './report.ts';
@@ -255,6 +256,7 @@ if (browser !== undefined) {
   await journey('a table on a phone is cards, and a table for screen readers', () =>
     staysTable(browser, url),
   );
+  await journey('on a phone the link of the screen is in view', () => showsCurrentLink(browser, url));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));

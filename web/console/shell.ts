@@ -45,16 +45,25 @@ export function Shell({ screen, children }: { screen: string; children?: Childre
       <p class="who">${name}</p>
       <${Button} kind="text" onPress=${() => void signOut()}>Sign out<//>
     </header>
-    <nav class="links" aria-label="Main"><ul>${links
-      .filter(({ right }) => may(right))
-      .map(
-        (link) =>
-          html`<li key=${link.screen}><a href=${addressOf(link.screen)} aria-current=${link.screen === screen ? 'page' : undefined}
-            onPointerEnter=${prepare(link.screen)} onFocus=${prepare(link.screen)}>${link.label}</a></li>`,
-      )}</ul></nav>
+    <${Links} screen=${screen} />
     <main id="main" tabindex="-1">${children}</main>
     <${EndingNotice} />
   </div>`;
+}
+
+/** On a phone the links are one line, wider than the window: the one of the screen moves into it, at once and without motion. */
+function Links({ screen }: { screen: string }) {
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [screen]);
+  return html`<nav class="links" aria-label="Main"><ul ref=${list}>${links
+    .filter(({ right }) => may(right))
+    .map(
+      (link) =>
+        html`<li key=${link.screen}><a href=${addressOf(link.screen)} aria-current=${link.screen === screen ? 'page' : undefined}
+          onPointerEnter=${prepare(link.screen)} onFocus=${prepare(link.screen)}>${link.label}</a></li>`,
+    )}</ul></nav>`;
 }
 
 /** It is there from the beginning, so that screen readers announce a text that appears in it. */
