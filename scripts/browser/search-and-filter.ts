@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { breachesOf, openPage, pressOn, sizes } from './browser.ts';
 import { actByKeyboard, settled, show, signIn } from './console-page.ts';
 
-/** By Ctrl K from any screen: a member by last name, by first name, by both and by number, an account by id, a transfer by id and by amount. */
+/** By Ctrl K from any screen: a member by last name, by first name, by both and by number, an account by id, a transfer by id and by amount, a client, a break and an operator. */
 export async function findsAnything(browser: Browser, url: string): Promise<string[]> {
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo teller');
@@ -16,6 +16,8 @@ export async function findsAnything(browser: Browser, url: string): Promise<stri
     ['walk-1', 'walk-1'],
     ['105.25', 'walk-1'],
     ['harbor-app', /Harbor demo app/],
+    ['a-1002-checking', /^Break 1/],
+    ['second demo', /^Second demo approver/],
   ] as const) {
     await page.keyboard.press('Control+k');
     await page.keyboard.type(text);

@@ -39,7 +39,6 @@ const aboutMembers: readonly Address[] = [
   'members/p-1002',
   'accounts/a-1002-checking',
   'entries/a-1002-checking?entry=1',
-  'search?text=walk-1',
 ];
 const common = ['Today', 'Ledger', 'Limits', 'Breaks', 'Webhooks', 'Clients', 'Operators', 'Institution'];
 const withMembers = [...common, 'Review', 'Transfers', 'Members'];

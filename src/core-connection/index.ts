@@ -26,7 +26,13 @@ export {
 export { readBalancesFile } from './breaks/delivery/read-balances.ts';
 export { followBreaks } from './breaks/follow-breaks.ts';
 export { selectCoresToTend } from './breaks/follow-queries.ts';
-export { type BreakFilter, type BreakWithStory, findBreak, listBreaks } from './breaks/read-breaks.ts';
+export {
+  type BreakFilter,
+  type BreakWithStory,
+  findBreak,
+  listBreaks,
+  searchBreaks,
+} from './breaks/read-breaks.ts';
 export { acknowledgeFile } from './files/acknowledge-file.ts';
 export { exportInstructions, rewriteFile } from './files/export-instructions.ts';
 export { InstructionFileError } from './files/instruction-file.ts';

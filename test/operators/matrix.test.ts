@@ -41,7 +41,7 @@ const matrix: Readonly<Record<string, string>> = {
   listNearLimits: personal,
   showToday: all,
   followToday: all,
-  searchAnything: personal,
+  searchAnything: all,
   listEvents: personal,
   showReconcile: all,
   showSystem: all,

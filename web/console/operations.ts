@@ -653,7 +653,11 @@ export interface FoundAnything {
   }[];
   readonly clients: readonly Pick<Client, 'clientId' | 'name' | 'active'>[];
   readonly webhooks: readonly Pick<Webhook, 'endpointId' | 'url' | 'clientId' | 'status'>[];
-  readonly hasMore: Readonly<Record<'members' | 'transfers' | 'clients' | 'webhooks', boolean>>;
+  readonly breaks: readonly Break[];
+  readonly operators: readonly Pick<Operator, 'operatorId' | 'name' | 'roles' | 'status'>[];
+  readonly hasMore: Readonly<
+    Record<'members' | 'transfers' | 'breaks' | 'clients' | 'webhooks' | 'operators', boolean>
+  >;
 }
 
 export interface Webhook {

@@ -30,8 +30,9 @@ export function firstScreen(): string {
   return links.find(({ right }) => may(right))?.screen ?? 'institution';
 }
 
-/** Accounts and the search are about members too. */
+/** The search shows each role its own; accounts are about members too. */
 export function rightOf(screen: string): string {
+  if (screen === 'search') return 'institution:read';
   return links.find((link) => link.screen === screen)?.right ?? 'members:read';
 }
 
@@ -41,7 +42,7 @@ export function Shell({ screen, children }: { screen: string; children?: Childre
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="top">
       <p class="brand">${institution?.name}</p>
-      ${may('members:read') && html`<${Search} />`}
+      <${Search} />
       <p class="who">${name}</p>
       <${Button} kind="text" onPress=${() => void signOut()}>Sign out<//>
     </header>
@@ -115,9 +116,12 @@ function Search() {
     focusMain();
     go(addressOf('search', undefined, { text }));
   };
+  const [label, placeholder] = may('members:read')
+    ? ['Find a member, an account, a transfer or a break', 'Find a member, account or transfer (Ctrl K)']
+    : ['Find a client, a break or an operator', 'Find a client, break or operator (Ctrl K)'];
   return html`<form role="search" class="search" onSubmit=${submit}>
-    <label class="visually-hidden" for=${searchId}>Find a member, an account or a transfer</label>
-    <input id=${searchId} ref=${field} type="search" placeholder="Find a member, account or transfer (Ctrl K)" maxlength="254" autocomplete="off" />
+    <label class="visually-hidden" for=${searchId}>${label}</label>
+    <input id=${searchId} ref=${field} type="search" placeholder=${placeholder} maxlength="254" autocomplete="off" />
   </form>`;
 }
 

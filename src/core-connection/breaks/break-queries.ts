@@ -113,14 +113,15 @@ export async function closeBreaks(
   return (await tx.query<BreakRow>(close, [tx.institutionId, at, ...columns, author])).rows;
 }
 
-const columns = `b.break_key, b.class, b.account_id, b.core_id,
+/** Of the table core_breaks as b. $1 is the institution. */
+export const breakColumns = `b.break_key, b.class, b.account_id, b.core_id,
   (select t.transfer_id from transfers t where t.institution_id = $1 and t.transfer_key = b.transfer_key) as transfer_id,
   b.currency, b.difference as difference_minor, b.as_of, b.owner, b.opened_at, b.closed_at, b.closed_by`;
 
 const listOf = (name: string, condition: string) =>
   sql(
     name,
-    `select ${columns} from core_breaks b
+    `select ${breakColumns} from core_breaks b
      where b.institution_id = $1 and b.break_key > $2 and b.opened_at <= $3 ${condition}
      order by b.break_key limit $4`,
   );
@@ -147,7 +148,7 @@ export async function selectBreaks(
 
 const one = sql(
   'core_break',
-  `select ${columns} from core_breaks b where b.institution_id = $1 and b.break_key = $2`,
+  `select ${breakColumns} from core_breaks b where b.institution_id = $1 and b.break_key = $2`,
 );
 
 export async function selectBreak(db: Queryable, breakKey: bigint): Promise<Break | undefined> {
@@ -157,7 +158,7 @@ export async function selectBreak(db: Queryable, breakKey: bigint): Promise<Brea
 // The second condition is that of the statement core_breaks_to_close: what the core posted before the moment, and what has arrived since.
 const locked = sql(
   'core_lock_break',
-  `select ${columns}, b.account_key,
+  `select ${breakColumns}, b.account_key,
           b.account_seq is not null and not exists (
             select from core_transactions c
             where c.institution_id = $1 and c.account_key = b.account_key and c.seq > b.account_seq

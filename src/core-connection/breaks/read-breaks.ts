@@ -2,6 +2,7 @@ import { type Page, type PageRequest, pageOf } from '../../shared/page.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { type Break, type BreakClass, type BreakNote, breakClasses } from './break.ts';
 import { selectBreak, selectBreaks, selectStory } from './break-queries.ts';
+import { type BreakSearch, selectFoundBreaks } from './search-queries.ts';
 
 export interface BreakFilter {
   readonly isOpen: boolean;
@@ -48,4 +49,16 @@ export async function findBreak(
     const found = await selectBreak(db, breakKey);
     return found && { ...found, story: await selectStory(db, breakKey, notesShown) };
   });
+}
+
+/**
+ * Breaks by their id, and by the account, the posting or the transfer that differs. Open ones by their amount, in either direction, and by
+ * their owner too.
+ */
+export function searchBreaks(
+  database: Database,
+  institutionId: InstitutionId,
+  { limit, ...wanted }: BreakSearch & { readonly limit: number },
+): Promise<Break[]> {
+  return database.read(institutionId, (db) => selectFoundBreaks(db, wanted, limit));
 }

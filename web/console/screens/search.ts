@@ -1,7 +1,7 @@
 import { useLoad } from '../../common/load.ts';
 import { addressOf } from '../../common/router.ts';
 import { Table } from '../../common/table.ts';
-import { Amount, Empty } from '../../design/components.ts';
+import { Amount, Badge, Empty } from '../../design/components.ts';
 import { readAmount } from '../../design/format/money.ts';
 import { type Children, html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
@@ -12,7 +12,7 @@ import { Screen, Stateful } from '../shell.ts';
 import { personColumns } from './members.ts';
 import { Status } from './transfer-columns.ts';
 
-/** Members and all else by anything that names them. */
+/** Anything that the roles may see, by anything that names it. */
 export function SearchScreen({ text }: { text: string }) {
   const { state, again } = useLoad(() => ask(() => read<FoundAnything>('/search', { text })), [text]);
   return html`<${Screen} title="Search" lead=${text}>
@@ -30,13 +30,14 @@ function Found({
   hasMore,
   ...others
 }: FoundAnything & { readonly text: string }) {
-  const { events, clients, webhooks } = others;
+  const { events, breaks, clients, webhooks, operators } = others;
   const amount = readAmount(text);
   const ofAmount =
     hasMore.transfers &&
     amount !== undefined &&
     html`<p class="body"><a href=${addressOf('transfers', undefined, { leastAmount: amount, mostAmount: amount })}>All transfers of this amount</a></p>`;
-  if ([members, accounts, transfers, events, clients, webhooks].every(({ length }) => length === 0))
+  const all = [members, accounts, transfers, events, breaks, clients, webhooks, operators];
+  if (all.every(({ length }) => length === 0))
     return html`<section class="card"><${Empty}>${ofAmount ? 'None of the last transfers and nothing else fits the search.' : 'Nothing fits the search.'}<//>${ofAmount}</section>`;
   return html`
     <${Hits} title="Accounts" rows=${accounts.map(
@@ -56,6 +57,11 @@ function Found({
           : html`<a class="row" href=${addressOf('transfers', one.transferId)}>${words}</a>`
       }</li>`;
     })} />
+    <${Hits} title="Breaks" more=${hasMore.breaks && html`<p class="body"><a href=${addressOf('breaks')}>All breaks</a></p>`} rows=${breaks.map(
+      (one) => html`<li key=${one.id}><a class="row" href=${addressOf('breaks', one.id)}>
+        <span class="first">Break ${one.id}</span><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} />
+        <span class="second">${wordOf(one.class)}, ${one.accountId}</span><span class="second">${one.closedAt === undefined ? html`<${Badge} kind="warn">open<//>` : html`<${Badge} kind="good">closed<//>`}</span></a></li>`,
+    )} />
     <${Hits} title="Clients" more=${hasMore.clients && html`<p class="body"><a href=${addressOf('clients')}>All clients</a></p>`} rows=${clients.map(
       (
         one,
@@ -65,6 +71,12 @@ function Found({
     <${Hits} title="Webhooks" more=${hasMore.webhooks && html`<p class="body"><a href=${addressOf('webhooks')}>All webhooks</a></p>`} rows=${webhooks.map(
       (one) => html`<li key=${one.endpointId}><a class="row" href=${addressOf('webhooks', one.endpointId)}>
         <span class="first">${one.url || one.endpointId}</span><span>${one.clientId || 'Institution'}, ${wordOf(one.status)}</span></a></li>`,
+    )} />
+    <${Hits} title="Operators" more=${hasMore.operators && html`<p class="body"><a href=${addressOf('operators')}>All operators</a></p>`} rows=${operators.map(
+      (
+        one,
+      ) => html`<li key=${one.operatorId}><a class="row" href=${addressOf('operators', undefined, { 'operators.filter': one.name })}>
+        <span class="first">${one.name}</span><span>${one.roles.map(wordOf).join(', ')}${one.status === 'ACTIVE' ? '' : `; ${wordOf(one.status)}`}</span></a></li>`,
     )} />
     ${
       members.length > 0 &&

@@ -1,6 +1,7 @@
 import * as Type from 'typebox/type';
 import {
   institutionOf,
+  mayUse,
   searchAnything,
   selectDatabaseFacts,
   selectInstitutionFacts,
@@ -23,6 +24,7 @@ import {
   orNull,
   shape,
   text,
+  texts,
   whole,
 } from '../shapes.ts';
 
@@ -96,9 +98,9 @@ export const figureOperations: readonly OperatorOperation[] = [
     operationId: 'searchAnything',
     method: 'GET',
     path: '/search',
-    right: 'members:read',
+    right: 'institution:read',
     summary:
-      'Persons, accounts, transfers, events, clients and webhooks by id, member number, name, e-mail address, URL or amount. At most ten of each, exact hits first; `hasMore` names kinds whose list goes on.',
+      'Breaks, clients, webhooks and operators by id, name, e-mail address, URL or amount; for roles that read members, also persons, accounts, transfers and events. At most ten of each, exact hits first; `hasMore` names kinds whose list goes on.',
     query: Type.Object({ text: line(254) }),
     response: shape({
       members: Type.Array(anything),
@@ -108,11 +110,17 @@ export const figureOperations: readonly OperatorOperation[] = [
         shape({ eventId: text, sequence: whole, eventType: text, at: moment, transferId: orNull(text) }),
       ),
       clients: Type.Array(shape({ clientId: text, name: text, active: flag })),
+      breaks: Type.Array(anything),
       webhooks: Type.Array(shape({ endpointId: text, url: text, clientId: text, status: text })),
-      hasMore: shape({ members: flag, transfers: flag, clients: flag, webhooks: flag }),
+      operators: Type.Array(shape({ operatorId: text, name: text, roles: texts, status: text })),
+      hasMore: shape({
+        ...{ members: flag, transfers: flag, breaks: flag, clients: flag, webhooks: flag, operators: flag },
+      }),
     }),
-    handle: (deps, { institutionId, query, origin }) =>
-      searchAnything(deps, institutionId, { text: query.text, origin }),
+    handle: (deps, { operator, institutionId, query, origin }) => {
+      const isOfMembers = mayUse(operator.roles, 'members:read');
+      return searchAnything(deps, institutionId, { text: query.text, isOfMembers, origin });
+    },
   }),
   operatorOperation({
     operationId: 'listEvents',
