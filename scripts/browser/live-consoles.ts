@@ -14,11 +14,10 @@ export async function followed(browser: Browser, url: string): Promise<string[]>
   await countsUp(page, url, 'walk-4');
   await page.getByRole('region', { name: 'Transfers', exact: true }).getByRole('link').click();
   await page.getByRole('link', { name: 'walk-4' }).waitFor();
-  // The period of the link shows, and has a way out.
-  const period = page.getByText(/^Since \w+ \d+, \d{4}/);
-  await period.waitFor();
+  // The period of the link stands in the fields, and has a way out.
+  await page.getByRole('button', { name: 'Today', exact: true, pressed: true }).waitFor();
   await page.getByRole('button', { name: 'Any time' }).click();
-  await period.waitFor({ state: 'detached' });
+  await page.waitForURL(`${url}/console#/transfers`);
   await page.getByRole('link', { name: 'walk-4' }).waitFor();
   await page.context().close();
   return [...faults, ...asked];

@@ -16,6 +16,7 @@ import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { agesLead, followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { showsWholeMember } from './member-whole.ts';
+import { searchesPeriod } from './period.ts';
 import { showsCurrentLink } from './phone-links.ts';
 import { previewsRules } from './preview-rules.ts';
 import { replayed, startHook } from './replay-webhook.ts';
@@ -271,6 +272,7 @@ if (browser !== undefined) {
   await journey('a table is filtered and saved', () => filtersTable(browser, url));
   await journey('a client gets a new secret, and is switched off and on', () => changesClientAlone(browser));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));
+  await journey('a period is searched by days and times', () => searchesPeriod(browser, url));
   await journey('a list is saved as a whole', () => savesWholeList(browser, url));
   await journey('a break gets an owner and a note', () => worksOnBreak(browser, url));
   await journey('other rules are tried on the last days', () => previewsRules(browser, url));

@@ -66,4 +66,12 @@ export {
 } from './queries.ts';
 export { type BusinessTime, SandboxClocks } from './sandbox-clocks.ts';
 export { refusalOf, Served } from './served.ts';
-export { addDays, instantOf, isLocalDate, isTimeZone, type LocalDate, localDate } from './time-zone.ts';
+export {
+  addDays,
+  instantOf,
+  isLocalDate,
+  isTimeZone,
+  type LocalDate,
+  lastInstantOf,
+  localDate,
+} from './time-zone.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { addDays, instantOf, isLocalDate, localDate, weekday } from './time-zone.ts';
+import { addDays, instantOf, isLocalDate, lastInstantOf, localDate, weekday } from './time-zone.ts';
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
@@ -42,6 +42,22 @@ for (const [name, zone, date, time, instant] of walls) {
     assert.equal(instantOf(date, time, zone).toISOString(), instant);
   });
 }
+
+test('takes the second of two times as an end, and every other time like a beginning', () => {
+  const second = {
+    '2026-11-01 01:30': '2026-11-01T06:30:00.000Z',
+    '2026-11-01 01:00': '2026-11-01T06:00:00.000Z',
+  };
+  for (const [wall, instant] of Object.entries(second)) {
+    const [date = '', time = ''] = wall.split(' ');
+    assert.equal(lastInstantOf(date, time, newYork).toISOString(), instant);
+  }
+  for (const [name, zone, date, time] of walls.filter(([one]) => !one.includes('overlap'))) {
+    assert.deepEqual(lastInstantOf(date, time, zone), instantOf(date, time, zone), name);
+  }
+  assert.throws(() => lastInstantOf('2026-02-29', '10:00', 'UTC'), RangeError);
+  assert.throws(() => lastInstantOf('2026-02-28', '24:00', 'UTC'), RangeError);
+});
 
 test('throws for an invalid day, time or zone', () => {
   for (const date of ['2026-02-29', '2026-13-01', '2026-1-1', '', '2026-00-10']) {

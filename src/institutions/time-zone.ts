@@ -15,9 +15,14 @@ export function localDate(at: Date, timeZone: string): LocalDate {
  * that a zone skipped is such a gap too. Throws RangeError for an unknown zone, day or time.
  */
 export function instantOf(date: LocalDate, time: LocalTime, timeZone: string): Date {
-  if (!/^\d{2}:\d{2}(:\d{2})?$/.test(time)) throw new RangeError('the time must be HH:MM or HH:MM:SS');
-  const plainTime = Temporal.PlainTime.from(time);
+  const plainTime = plainTimeOf(time);
   return new Date(plainDate(date).toZonedDateTime({ timeZone, plainTime }).epochMilliseconds);
+}
+
+/** The same for an end: a repeated time means the second of the two. */
+export function lastInstantOf(date: LocalDate, time: LocalTime, timeZone: string): Date {
+  const clock = plainDate(date).toPlainDateTime(plainTimeOf(time));
+  return new Date(clock.toZonedDateTime(timeZone, { disambiguation: 'later' }).epochMilliseconds);
 }
 
 /** The day this many days later, or earlier if negative. Throws RangeError for an unknown day. */
@@ -54,4 +59,9 @@ export function weekday(date: LocalDate): number {
 function plainDate(date: LocalDate): Temporal.PlainDate {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new RangeError('the day must be YYYY-MM-DD');
   return Temporal.PlainDate.from(date);
+}
+
+function plainTimeOf(time: LocalTime): Temporal.PlainTime {
+  if (!/^\d{2}:\d{2}(:\d{2})?$/.test(time)) throw new RangeError('the time must be HH:MM or HH:MM:SS');
+  return Temporal.PlainTime.from(time);
 }

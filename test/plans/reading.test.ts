@@ -4,6 +4,10 @@ import { operations } from '../../src/http/operations.ts';
 import { selectPostingSides } from '../../src/operators/accounts/posting-queries.ts';
 import { selectReviews } from '../../src/operators/figures/figure-queries.ts';
 import { edgesOfAges, ordersOfAge } from '../../src/operators/figures/waiting-ages.ts';
+import {
+  selectTransferWindow,
+  type TransferSearchFilter,
+} from '../../src/operators/transfers/search-queries.ts';
 import { type Queryable, sql } from '../../src/storage/index.ts';
 import { firstPosition, selectPendingPage } from '../../src/transfers/desk/pending-queries.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -72,6 +76,31 @@ describe('bounded reads of pages and lists', () => {
       assert.deepEqual(sequentialScans, [], `${name}, ${plan} plan`);
       assert.ok(rowsRead <= waiting, `${name}, ${plan} plan: ${rowsRead} rows read`);
     }
+  });
+
+  test('a search of operators reads the rows of its period, newest first, and few of others', async () => {
+    const { institutionId } = filled.institution;
+    const at = (share: number) => new Date(filled.start.getTime() + Math.floor(transfers * share) * 1_000);
+    const middle = { since: at(0.4), until: at(0.6) };
+    const read = (name: string, filter: TransferSearchFilter, share?: number): Read => ({
+      ...{ name, deep: null },
+      run: (database) =>
+        database.read(institutionId, (q) => {
+          const before = share === undefined ? undefined : { at: at(share), key: 1n };
+          return selectTransferWindow(q, { filter, limit: 51, ...(before && { before }) });
+        }),
+    });
+    const measured = await measureReads(db, filled, [
+      read('all', {}),
+      read('a period', middle),
+      read('a period, deep', middle, 0.41),
+      read('failed in a period', { ...middle, status: 'FAILED' }),
+      read('of a rare type in a period', { ...middle, transferType: 'IRA_CONTRIBUTION' }),
+      read('a period without transfers', { since: at(2), until: at(3) }),
+    ]);
+    assert.deepEqual(breaches(measured), []);
+    const full = measured.filter(({ returned }) => returned === 51);
+    assert.equal(full.length, 8, JSON.stringify(measured));
   });
 
   test('both sides of a posting are found by the numbers of its moment', async () => {

@@ -50,8 +50,10 @@ function decodeId(text: string): string {
   }
 }
 
+/** Empty parts of the query are left out. */
 export function addressOf(screen: string, id?: string, query: Readonly<Record<string, string>> = {}): string {
-  const text = new URLSearchParams(query).toString();
+  const given = Object.entries(query).filter(([, value]) => value !== '');
+  const text = new URLSearchParams(given).toString();
   return `#/${screen}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${text === '' ? '' : `?${text}`}`;
 }
 

@@ -32,7 +32,7 @@ interface TableProps<Row> {
   readonly file?: string;
   /** The rows are the first of a longer list, whose owner filters and saves it as a whole. */
   readonly isPart?: boolean;
-  readonly empty: string;
+  readonly empty: Children;
   /** The row that the keys of a screen act on. */
   readonly current?: string | undefined;
 }

@@ -16,6 +16,15 @@ export function momentOf(moment: string | null | undefined): string {
   return format.format(new Date(moment));
 }
 
+export function institutionZone(): string {
+  return session.value?.institution.timeZone ?? 'UTC';
+}
+
+/** `2026-11-20`: the day of a moment at the institution, of now without one. */
+export function dayOf(moment = new Date().toISOString()): string {
+  return zonedMoment(moment, institutionZone()).slice(0, 10);
+}
+
 /** The day of a moment at the institution; its title is the whole moment. */
 export function Day({ at }: { at: string }) {
   const { timeZone } = session.value?.institution ?? {};
@@ -48,7 +57,7 @@ export function momentColumn<Row>(
     text: (row) => momentIn(row) ?? '',
     inFile: (row) => {
       const moment = momentIn(row);
-      return moment ? zonedMoment(moment, session.value?.institution.timeZone ?? 'UTC') : '';
+      return moment ? zonedMoment(moment, institutionZone()) : '';
     },
     cell: (row) => html`<${Moment} at=${momentIn(row)} />`,
   };

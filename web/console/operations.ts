@@ -837,7 +837,8 @@ async function send(
   if (response.status === 401) throw new SignedOutError(code);
   // The first part of the request that is wrong, if the sentence does not say it.
   const [wrong] = problem.errors ?? [];
-  const part = wrong && wrong.detail !== detail ? ` ${wrong.pointer?.slice(1) ?? ''}: ${wrong.detail}` : '';
+  const part =
+    wrong && wrong.detail !== detail ? ` ${wrong.pointer?.replace('/', '') ?? ''}: ${wrong.detail}` : '';
   throw new OperationError(code, `${detail}${part}`);
 }
 

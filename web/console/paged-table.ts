@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../common/load.ts';
 import { type Column, Table } from '../common/table.ts';
 import { Button, Notice } from '../design/components.ts';
-import { html } from '../design/html.ts';
+import { type Children, html } from '../design/html.ts';
 import { type Page, readPage, sentenceOf } from './operations.ts';
 import { largestPage } from './read-all.ts';
 import { SaveAll } from './save-all.ts';
@@ -16,7 +16,7 @@ interface PagedTableProps<Row> {
   readonly keyOf: (row: Row) => string;
   readonly caption: string;
   readonly file: string;
-  readonly empty: string;
+  readonly empty: Children;
   /** Another number reads the first page once more, behind the rows that show. */
   readonly round?: number;
 }

@@ -19,16 +19,18 @@ export function Amount({ value, isCredit, size }: { value: MoneyValue; isCredit?
 interface ButtonProps {
   readonly kind?: 'quiet' | 'text';
   readonly isBusy?: boolean;
+  /** Of one choice among several. */
+  readonly isPressed?: boolean;
   readonly onPress: () => void;
   readonly children?: Children;
 }
 
 /** A busy button keeps the focus, and does nothing when pressed. */
-export function Button({ kind, isBusy = false, onPress, children }: ButtonProps) {
+export function Button({ kind, isBusy = false, isPressed, onPress, children }: ButtonProps) {
   const press = () => {
     if (!isBusy) onPress();
   };
-  return html`<button type="button" class="button" data-kind=${kind} aria-disabled=${isBusy} onClick=${press}>${children}</button>`;
+  return html`<button type="button" class="button" data-kind=${kind} aria-disabled=${isBusy} aria-pressed=${isPressed} onClick=${press}>${children}</button>`;
 }
 
 /** The button that sends the form around it. */
@@ -64,7 +66,7 @@ function Field({ id, label, hint, fault, children }: FieldProps & { readonly chi
 interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly type?: 'text' | 'search' | 'date' | 'datetime-local';
+  readonly type?: 'text' | 'search' | 'date' | 'time' | 'datetime-local';
   readonly inputMode?: 'decimal' | 'text';
   readonly maxLength?: number;
   readonly autoComplete?: string;

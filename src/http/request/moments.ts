@@ -61,6 +61,6 @@ export function readInstant(name: string, text: string, orElse = ''): Date {
 }
 
 /** A calendar day of a year that an account can have. */
-function isDay(text: string): boolean {
+export function isDay(text: string): boolean {
   return isLocalDate(text) && text >= '1900' && text < '3000';
 }

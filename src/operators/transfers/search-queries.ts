@@ -1,3 +1,4 @@
+import { listClasses } from '../../ledger/index.ts';
 import { type Queryable, sql } from '../../storage/index.ts';
 import type { TransferStatus, TransferType } from '../../transfers/index.ts';
 
@@ -10,7 +11,9 @@ export interface TransferSearchFilter {
   readonly failureCode?: string | undefined;
   readonly leastMinor?: bigint | undefined;
   readonly mostMinor?: bigint | undefined;
+  /** The beginning of the period, inclusive. */
   readonly since?: Date | undefined;
+  /** The end of the period, exclusive. */
   readonly until?: Date | undefined;
 }
 
@@ -31,33 +34,61 @@ export interface FoundTransferRow {
   readonly matches: boolean;
 }
 
-/** The transfers before $2 by key; each says whether it matches, so that a rare filter reads a bounded number of rows for each page. */
+/** A transfer's place in the order of time. */
+export interface TransferPlace {
+  readonly at: Date;
+  readonly key: bigint;
+}
+
+/**
+ * A branch for each status and type, as in the list of the members' API (ADR 6): the index returns the rows of the period in their order, and
+ * the branches are merged. A branch that is not wanted does not run.
+ */
+const ofPeriod = listClasses
+  .map(
+    ({ code }) => `(select t.* from transfers t
+     where t.institution_id = $1 and t.transfer_key > 0 and t.list_class = ${code} and ${code} = any ($2::smallint[])
+       and t.created_at >= $3 and (t.created_at, t.transfer_key) < ($4, $5)
+     order by t.created_at desc, t.transfer_key desc limit $6)`,
+  )
+  .join(' union all ');
+
+/** The newest transfers before a place; each says whether it matches, so that a rare filter reads a bounded number of rows for each page. */
 const window = sql(
   'operators_transfers',
   `select t.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount, t.currency, t.status,
           t.failure_code, u.user_id, t.operator, t.created_at, t.settled_at,
-          (($3::text is null or t.status = $3) and ($4::text is null or t.transfer_type = $4)
-           and ($5::text is null or t.from_account_id = $5 or t.to_account_id = $5)
-           and ($6::text is null or u.user_id = $6) and ($7::text is null or t.failure_code = $7)
-           and ($8::bigint is null or t.amount >= $8) and ($9::bigint is null or t.amount <= $9)
-           and ($10::timestamptz is null or t.created_at >= $10)
-           and ($11::timestamptz is null or t.created_at < $11)) is true as matches
-   from transfers t
+          (($7::text is null or t.from_account_id = $7 or t.to_account_id = $7)
+           and ($8::text is null or u.user_id = $8) and ($9::text is null or t.failure_code = $9)
+           and ($10::bigint is null or t.amount >= $10) and ($11::bigint is null or t.amount <= $11)) is true as matches
+   from (select * from (${ofPeriod}) t order by created_at desc, transfer_key desc limit $6) t
    left join users u on u.institution_id = $1 and u.user_key = t.user_key
-   where t.institution_id = $1 and t.transfer_key < $2
-   order by t.transfer_key desc
-   limit $12`,
+   order by t.created_at desc, t.transfer_key desc`,
 );
 
 export async function selectTransferWindow(
   db: Queryable,
-  { before, filter, limit }: { before: bigint; filter: TransferSearchFilter; limit: number },
+  { before, filter, limit }: { before?: TransferPlace; filter: TransferSearchFilter; limit: number },
 ): Promise<FoundTransferRow[]> {
   const { status, transferType, accountId, userId, failureCode, leastMinor, mostMinor, since, until } =
     filter;
-  const values = [status, transferType, accountId, userId, failureCode, leastMinor, mostMinor, since, until];
-  const given = values.map((value) => value ?? null);
-  return (await db.query<FoundTransferRow>(window, [db.institutionId, before, ...given, limit])).rows;
+  const classes = listClasses
+    .filter((one) => status === undefined || one.status === status)
+    .filter((one) => transferType === undefined || one.transferType === transferType)
+    .map(({ code }) => code);
+  const period = [since ?? '-infinity', before?.at ?? until ?? 'infinity', before?.key ?? 0n];
+  const given = [accountId, userId, failureCode, leastMinor, mostMinor].map((value) => value ?? null);
+  const values = [db.institutionId, classes, ...period, limit, ...given];
+  return (await db.query<FoundTransferRow>(window, values)).rows;
+}
+
+const placeOfKey = sql(
+  'operators_transfer_place',
+  'select created_at as at, transfer_key as key from transfers where institution_id = $1 and transfer_key = $2',
+);
+
+export async function selectTransferPlace(db: Queryable, key: bigint): Promise<TransferPlace | undefined> {
+  return (await db.query<TransferPlace>(placeOfKey, [db.institutionId, key])).rows[0];
 }
 
 const byId = sql(

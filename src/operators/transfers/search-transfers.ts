@@ -1,14 +1,18 @@
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import type { Page, PageRequest } from '../../shared/page.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
-import { type FoundTransferRow, selectTransferWindow, type TransferSearchFilter } from './search-queries.ts';
+import {
+  type FoundTransferRow,
+  selectTransferPlace,
+  selectTransferWindow,
+  type TransferSearchFilter,
+} from './search-queries.ts';
 
 const rowsRead = 2_000;
-const newest = 9_223_372_036_854_775_807n;
 
 /**
- * Transfers, the newest first. A page reads at most two thousand rows and may be short, or empty, before the last. The audit records a search
- * for one account or member, once, with its first page.
+ * Transfers, the newest first. A page reads at most two thousand rows of the period and may be short, or empty, before the last. The audit
+ * records a search for one account or member, once, with its first page.
  */
 export async function searchTransfers(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -28,10 +32,14 @@ export async function searchTransfers(
     const entry = { ...about, outcome: 'succeeded', reason: 'transfers', origin } as const;
     await database.transaction(institutionId, (tx) => appendAudit(tx, entry, clock()));
   }
-  const before = after?.[0] ?? newest;
-  const rows = await database.read(institutionId, (db) =>
-    selectTransferWindow(db, { before, filter, limit: rowsRead }),
-  );
+  const rows = await database.read(institutionId, async (db) => {
+    const [key] = after ?? [];
+    if (key === undefined) return selectTransferWindow(db, { filter, limit: rowsRead });
+    const before = await selectTransferPlace(db, key);
+    // A position that no page has given.
+    if (before === undefined) return [];
+    return selectTransferWindow(db, { before, filter, limit: rowsRead });
+  });
   const matching = rows.filter(({ matches }) => matches);
   const items = matching.slice(0, limit);
   const isCut = matching.length > limit;

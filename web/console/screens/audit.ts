@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { addressOf, go } from '../../common/router.ts';
 import type { Column } from '../../common/table.ts';
 import { Badge, Button, Notice, SelectField, Submit, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
-import { Period } from '../form/period.ts';
+import { anyTime, EmptyPeriod, type Period, PeriodFields, periodFault } from '../form/period.ts';
 import { wordOf } from '../format.ts';
 import { momentColumn } from '../moment.ts';
 import { type AuditEntry, act, type ChainVerdict, sentenceOf } from '../operations.ts';
@@ -21,7 +21,7 @@ const filters = [
   'since',
   'until',
 ] as const;
-type Filter = Partial<Record<(typeof filters)[number], string>>;
+type Filter = Readonly<Record<(typeof filters)[number], string>>;
 const outcomes = ['', 'succeeded', 'refused'];
 
 const columns: readonly Column<AuditEntry>[] = [
@@ -42,7 +42,8 @@ const columns: readonly Column<AuditEntry>[] = [
 
 /** The oldest first, as the audit is chained. The filter stands in the address. */
 export function AuditScreen({ query }: { query: URLSearchParams }) {
-  const filter: Filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? '']));
+  const filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? ''])) as Filter;
+  const empty = html`<${EmptyPeriod} words="No entry fits the search" ...${filter} onAnyTime=${() => show({ ...filter, ...anyTime })} />`;
   const [verdicts, setVerdicts] = useState<readonly ChainVerdict[]>();
   const [failure, setFailure] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -63,7 +64,7 @@ export function AuditScreen({ query }: { query: URLSearchParams }) {
     <${FilterForm} key=${query.toString()} filter=${filter} />
     <section class="card" aria-label="Audit">
       <${PagedTable} key=${query.toString()} path="/audit" query=${filter} columns=${columns}
-        keyOf=${({ key }: AuditEntry) => String(key)} caption="Audit" file="audit" empty="No entry fits the search." />
+        keyOf=${({ key }: AuditEntry) => String(key)} caption="Audit" file="audit" empty=${empty} />
     </section>
   <//>`;
 }
@@ -75,30 +76,33 @@ function verdictOf({ chain, entries, anchors, intact }: ChainVerdict): string {
   return `The chain of ${chain} is intact: ${count} entries and ${anchors} anchors agree with their hashes.`;
 }
 
+function show(filter: Filter): void {
+  go(addressOf('audit', undefined, filter));
+}
+
 function FilterForm({ filter }: { filter: Filter }) {
   const [draft, setDraft] = useState(filter);
+  const [fault, setFault] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
   const set = (name: keyof Filter) => (value: string) => setDraft({ ...draft, [name]: value });
   const submit = (event: Event) => {
     event.preventDefault();
-    const given = Object.entries(draft).filter(([, value]) => value !== '') as [string, string][];
-    go(addressOf('audit', undefined, Object.fromEntries(given)));
+    const wrong = form.current ? periodFault(form.current, draft) : undefined;
+    setFault(wrong);
+    if (wrong === undefined) show(draft);
   };
-  const { since: _, until: __, ...anyTime } = filter;
-  const goAnyTime = () => {
-    const given = Object.entries(anyTime).filter(([, value]) => value !== '');
-    go(addressOf('audit', undefined, Object.fromEntries(given)));
-  };
-  return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
+  return html`<form ref=${form} class="card" onSubmit=${submit} novalidate><div class="body filters">
     <${TextField} id="action" label="Action, like login" value=${draft.action} onValue=${set('action')} maxLength=${64} />
-    <${SelectField} id="outcome" label="Outcome" value=${draft.outcome ?? ''} onValue=${set('outcome')} options=${outcomes.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
+    <${SelectField} id="outcome" label="Outcome" value=${draft.outcome} onValue=${set('outcome')} options=${outcomes.map((value) => ({ value, label: wordOf(value) || 'All' }))} />
     <${TextField} id="operator" label="Operator" value=${draft.operator} onValue=${set('operator')} maxLength=${128} />
     <${TextField} id="userId" label="User id" value=${draft.userId} onValue=${set('userId')} maxLength=${64} />
     <${TextField} id="subject" label="Subject" value=${draft.subject} onValue=${set('subject')} maxLength=${256} />
     <${TextField} id="transactionId" label="Request" value=${draft.transactionId} onValue=${set('transactionId')} maxLength=${128} />
+    <${PeriodFields} since=${draft.since} until=${draft.until} fault=${fault} onPeriod=${(period: Period) => setDraft({ ...draft, ...period })}
+      onChoose=${(period: Period) => show({ ...draft, ...period })} />
     <div class="actions">
       <${Submit}>Search<//>
       <${Button} kind="text" onPress=${() => go(addressOf('audit'))}>Clear<//>
     </div>
-    <${Period} since=${filter.since} until=${filter.until} onAnyTime=${goAnyTime} />
   </div></form>`;
 }

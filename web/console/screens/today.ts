@@ -6,7 +6,7 @@ import { Amount, Badge, Empty, Loading, Notice } from '../../design/components.t
 import { type Children, html } from '../../design/html.ts';
 import { ageWords, durationOf, wordOf } from '../format.ts';
 import { liveFigures } from '../live.ts';
-import { Moment } from '../moment.ts';
+import { dayOf, Moment } from '../moment.ts';
 import { read, sentenceOf, type Today } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen } from '../shell.ts';
@@ -58,9 +58,9 @@ function Tiles({ today }: { today: Today }) {
   const succeeded = signIns.find(({ outcome }) => outcome === 'succeeded')?.signIns ?? 0;
   const isBroken = (reconcile.findings ?? 0) > 0;
   return html`<div class="tiles">
-    <${Tile} title="Transfers" figure=${count(today.moved)} screen="transfers" query=${{ since: today.since }} right="members:read" />
+    <${Tile} title="Transfers" figure=${count(today.moved)} screen="transfers" query=${dayFrom(today.since)} right="members:read" />
     <${Tile} title="Waiting" figure=${count(today.waiting)} screen="review" right="members:read" />
-    <${Tile} title="Sign-ins" figure=${succeeded} screen="audit" query=${{ action: 'login', since: today.since }} right="audit:read">${may('audit:read') ? html`<a href=${addressOf('audit', undefined, { action: 'login', outcome: 'refused', since: today.since })}>${refused} refused</a>` : `${refused} refused`}<//>
+    <${Tile} title="Sign-ins" figure=${succeeded} screen="audit" query=${{ action: 'login', ...dayFrom(today.since) }} right="audit:read">${may('audit:read') ? html`<a href=${addressOf('audit', undefined, { action: 'login', outcome: 'refused', ...dayFrom(today.since) })}>${refused} refused</a>` : `${refused} refused`}<//>
     <${Tile} title="Webhooks" figure=${webhooks.endpoints} screen="webhooks" right="institution:read">
       ${webhooks.disabled > 0 && html`<${Badge} kind="warn">${webhooks.disabled} disabled<//> `}
       ${webhooks.failingSince ? html`<${Badge} kind="bad">failing since <${Moment} at=${webhooks.failingSince} /><//>` : 'none is failing'}; ${lagWords(webhooks)}
@@ -72,6 +72,12 @@ function Tiles({ today }: { today: Today }) {
       ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'the command names the rows' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
     <//>
   </div>`;
+}
+
+/** The period of the figures, as the fields of a search have it. */
+function dayFrom(since: string) {
+  const day = dayOf(since);
+  return { since: day, until: day };
 }
 
 /** `3 events behind, 12 s`. An event on its way is no lag worth a color. */
@@ -160,7 +166,7 @@ function Moved({ today: { moved, since } }: { today: Today }) {
       title: 'Transfers',
       text: ({ transfers }) => String(transfers),
       cell: ({ transfers, status, transferType }) =>
-        counted(transfers, { since, status, ...(transferType !== null && { transferType }) }),
+        counted(transfers, { ...dayFrom(since), status, ...(transferType !== null && { transferType }) }),
       isNumeric: true,
     },
     {

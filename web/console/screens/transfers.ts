@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { addressOf, go } from '../../common/router.ts';
 import { Button, SelectField, Submit, TextField } from '../../design/components.ts';
 import { readAmount } from '../../design/format/money.ts';
 import { html } from '../../design/html.ts';
-import { Period } from '../form/period.ts';
+import { anyTime, EmptyPeriod, type Period, PeriodFields, periodFault } from '../form/period.ts';
 import { wordOf } from '../format.ts';
 import type { FoundTransfer } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
@@ -21,7 +21,7 @@ const filters = [
   'since',
   'until',
 ] as const;
-type Filter = Partial<Record<(typeof filters)[number], string>>;
+type Filter = Readonly<Record<(typeof filters)[number], string>>;
 const statuses = ['', 'PENDING', 'COMPLETED', 'FAILED'];
 const types = ['', 'STANDARD', 'CROSS_MEMBER', 'IRA_CONTRIBUTION', 'LOAN_PAYMENT', 'INTRA_FI'];
 
@@ -31,53 +31,54 @@ function optionsOf(values: readonly string[]) {
 
 /** The filter stands in the address, so that a search can be shared. */
 export function TransfersScreen({ query }: { query: URLSearchParams }) {
-  const filter: Filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? '']));
+  const filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? ''])) as Filter;
+  const empty = html`<${EmptyPeriod} words="No transfer fits the search" ...${filter} onAnyTime=${() => show({ ...filter, ...anyTime })} />`;
   return html`<${Screen} title="Transfers">
     <${FilterForm} key=${query.toString()} filter=${filter} />
     <section class="card" aria-label="Transfers">
       <${PagedTable} key=${query.toString()} path="/transfers" query=${filter} columns=${transferColumns}
-        keyOf=${({ id }: FoundTransfer) => id} caption="Transfers" file="transfers" empty="No transfer fits the search." />
+        keyOf=${({ id }: FoundTransfer) => id} caption="Transfers" file="transfers" empty=${empty} />
     </section>
   <//>`;
 }
 
+function show(filter: Filter): void {
+  go(addressOf('transfers', undefined, filter));
+}
+
 function FilterForm({ filter }: { filter: Filter }) {
   const [draft, setDraft] = useState(filter);
+  const [amountFault, setAmountFault] = useState<string>();
   const [fault, setFault] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
   const set = (name: keyof Filter) => (value: string) => setDraft({ ...draft, [name]: value });
+  const search = (wanted: Filter) => {
+    const [leastAmount, mostAmount] = [wanted.leastAmount, wanted.mostAmount].map(
+      (text) => text && readAmount(text),
+    );
+    const isWrong = leastAmount === undefined || mostAmount === undefined;
+    setAmountFault(isWrong ? 'Write amounts in digits, like 105.25.' : undefined);
+    if (!isWrong) show({ ...wanted, leastAmount, mostAmount });
+  };
   const submit = (event: Event) => {
     event.preventDefault();
-    const amounts = [draft.leastAmount, draft.mostAmount].filter(Boolean) as string[];
-    if (amounts.some((text) => readAmount(text) === undefined))
-      return setFault('Write amounts in digits, like 105.25.');
-    const given = Object.entries(draft).filter(([, value]) => value !== '') as [string, string][];
-    go(
-      addressOf(
-        'transfers',
-        undefined,
-        Object.fromEntries(
-          given.map(([name, value]) => [name, /Amount$/.test(name) ? (readAmount(value) ?? value) : value]),
-        ),
-      ),
-    );
+    const wrong = form.current ? periodFault(form.current, draft) : undefined;
+    setFault(wrong);
+    if (wrong === undefined) search(draft);
   };
-  const { since: _, until: __, ...anyTime } = filter;
-  const goAnyTime = () => {
-    const given = Object.entries(anyTime).filter(([, value]) => value !== '');
-    go(addressOf('transfers', undefined, Object.fromEntries(given)));
-  };
-  return html`<form class="card" onSubmit=${submit} novalidate><div class="body filters">
-    <${SelectField} id="status" label="Status" value=${draft.status ?? ''} onValue=${set('status')} options=${optionsOf(statuses)} />
-    <${SelectField} id="transferType" label="Type" value=${draft.transferType ?? ''} onValue=${set('transferType')} options=${optionsOf(types)} />
+  const choose = (period: Period) => search({ ...draft, ...period });
+  return html`<form ref=${form} class="card" onSubmit=${submit} novalidate><div class="body filters">
+    <${SelectField} id="status" label="Status" value=${draft.status} onValue=${set('status')} options=${optionsOf(statuses)} />
+    <${SelectField} id="transferType" label="Type" value=${draft.transferType} onValue=${set('transferType')} options=${optionsOf(types)} />
     <${TextField} id="failureCode" label="Failure code" value=${draft.failureCode} onValue=${set('failureCode')} maxLength=${64} />
     <${TextField} id="accountId" label="Account id" value=${draft.accountId} onValue=${set('accountId')} maxLength=${64} />
     <${TextField} id="userId" label="User id" value=${draft.userId} onValue=${set('userId')} maxLength=${64} />
-    <${TextField} id="leastAmount" label="At least" inputMode="decimal" value=${draft.leastAmount} onValue=${set('leastAmount')} fault=${fault} />
+    <${TextField} id="leastAmount" label="At least" inputMode="decimal" value=${draft.leastAmount} onValue=${set('leastAmount')} fault=${amountFault} />
     <${TextField} id="mostAmount" label="At most" inputMode="decimal" value=${draft.mostAmount} onValue=${set('mostAmount')} />
+    <${PeriodFields} since=${draft.since} until=${draft.until} fault=${fault} onPeriod=${(period: Period) => setDraft({ ...draft, ...period })} onChoose=${choose} />
     <div class="actions">
       <${Submit}>Search<//>
       <${Button} kind="text" onPress=${() => go(addressOf('transfers'))}>Clear<//>
     </div>
-    <${Period} since=${filter.since} until=${filter.until} onAnyTime=${goAnyTime} />
   </div></form>`;
 }

@@ -45,6 +45,13 @@ export function daysOf(month: string): { readonly first: string; readonly last: 
   return { first: `${month}-01`, last: `${month}-${days}` };
 }
 
+/** The day so many days later: `2026-11-20`; negative numbers go back. */
+export function addDays(day: string, count: number): string {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() + count);
+  return date.toISOString().slice(0, 10);
+}
+
 /** By time zone. To make a format takes longer than to use it a hundred times. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 

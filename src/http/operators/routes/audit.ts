@@ -1,11 +1,11 @@
 import * as Type from 'typebox/type';
 import { auditedNameHash } from '../../../auth/index.ts';
 import { auditActions, chains, verifyChain } from '../../../events/index.ts';
-import { auditDocument, exportAuditPage, searchAudit } from '../../../operators/index.ts';
+import { auditDocument, exportAuditPage, institutionOf, searchAudit } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { isNetwork } from '../../../shared/text/network.ts';
-import { readInstant } from '../../request/moments.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import { periodParameters, readSpan } from '../period.ts';
 import { anything, flag, line, moment, oneOf, optional, shape, text, whole } from '../shapes.ts';
 
 export const auditOperations: readonly OperatorOperation[] = [
@@ -16,8 +16,7 @@ export const auditOperations: readonly OperatorOperation[] = [
     right: 'audit:read',
     summary: 'Sign-ins, refusals, reads and changes, the oldest first. The search is an act of its own.',
     query: Type.Object({
-      since: optional(moment),
-      until: optional(moment),
+      ...periodParameters,
       action: optional(oneOf(auditActions)),
       outcome: optional(oneOf(['succeeded', 'refused'])),
       clientId: optional(line(128)),
@@ -55,11 +54,11 @@ export const auditOperations: readonly OperatorOperation[] = [
           errors: [{ pointer: 'address', detail: 'Must be an address, or a network like 192.0.2.0/24.' }],
         });
       }
+      const { timeZone } = await institutionOf(deps, institutionId);
       const wanted = {
         ...filter,
         network,
-        since: since === undefined ? undefined : readInstant('since', since),
-        until: until === undefined ? undefined : readInstant('until', until),
+        ...readSpan({ since, until }, timeZone),
         nameHash: name === undefined ? undefined : auditedNameHash(deps.auth.vault, name),
       };
       const found = [];

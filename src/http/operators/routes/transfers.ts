@@ -24,9 +24,9 @@ import {
   transferTypes,
 } from '../../../transfers/index.ts';
 import { endpointStatuses } from '../../../webhooks/index.ts';
-import { readInstant } from '../../request/moments.ts';
 import { decimalText, minorOf } from '../amounts.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
+import { periodParameters, readSpan } from '../period.ts';
 import {
   amount,
   anything,
@@ -151,20 +151,18 @@ export const transferOperations: readonly OperatorOperation[] = [
       userId: optional(text),
       leastAmount: optional(decimalText),
       mostAmount: optional(decimalText),
-      since: optional(moment),
-      until: optional(moment),
+      ...periodParameters,
     }),
     response: FoundTransfer,
     positionWords: 1,
     async handle(deps, { institutionId, query, page, origin }) {
-      const { status, transferType, failureCode, accountId, userId, since, until } = query;
-      const { currency: own } = await institutionOf(deps, institutionId);
+      const { status, transferType, failureCode, accountId, userId } = query;
+      const { currency: own, timeZone } = await institutionOf(deps, institutionId);
       const filter = {
         ...{ status, transferType, failureCode, accountId, userId },
         leastMinor: minorOf(query.leastAmount, own, 'leastAmount'),
         mostMinor: minorOf(query.mostAmount, own, 'mostAmount'),
-        since: since === undefined ? undefined : readInstant('since', since),
-        until: until === undefined ? undefined : readInstant('until', until),
+        ...readSpan(query, timeZone),
       };
       const found = await searchTransfers(deps, institutionId, { filter, page, origin });
       return {
