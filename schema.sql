@@ -3480,6 +3480,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_event_writer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  raise exception 'events: the transaction writes events of institution % only', current_setting('sharedraft.events_of') using errcode = 'SD028';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_fapi2_client()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5130,6 +5140,33 @@ $function$;
 revoke execute on function expire_limit_counters(date,integer) from public;
 grant execute on function expire_limit_counters(date,integer) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION first_running(institution integer)
+ RETURNS xid8
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with held as materialized (
+    select l.locktype, l.virtualtransaction, l.transactionid, l.mode,
+           l.classid = 7305109 and l.objsubid = 2
+             and (l.objid::bigint <> institution or d.datname <> current_database()) as is_elsewhere
+    from pg_locks l left join pg_database d on d.oid = l.database
+    where l.locktype in ('advisory', 'transactionid') and l.granted
+  ), elsewhere as (
+    select own.transactionid
+    from held mark
+    join held own on own.virtualtransaction = mark.virtualtransaction and own.locktype = 'transactionid' and own.mode = 'ExclusiveLock'
+    where mark.locktype = 'advisory' and mark.is_elsewhere
+  )
+  select case
+    when pg_is_in_recovery() then pg_snapshot_xmin(pg_current_snapshot())
+    else coalesce(
+      (select min(x) from pg_snapshot_xip(pg_current_snapshot()) x
+       where not exists (select from elsewhere e where e.transactionid::text::bigint = x::text::bigint % 4294967296)),
+      pg_snapshot_xmax(pg_current_snapshot()))
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION fold_name(name text)
  RETURNS text
  LANGUAGE sql
@@ -5434,7 +5471,7 @@ declare
   each record;
   own record;
   present timestamptz;
-  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
+  lowest_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
   institutions := 0;
   pending := 0;
@@ -5483,14 +5520,15 @@ begin
     reviews := reviews + own.reviews;
     oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
 
-    -- The feed returns events below the first running transaction (ADR 15).
+    -- The feed returns events below the first running transaction of the institution (ADR 15).
     select min(o.recorded_at) as oldest
     into own
     from (
       select e.recorded_at from public.outbox e
       where e.institution_id = each.id
         and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
-                                  where n.institution_id = each.id), first_running)
+                                  where n.institution_id = each.id), lowest_running)
+        and e.xid >= (select first_running(each.id))
       order by e.epoch, e.xid, e.event_key limit most) o;
     feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
 
@@ -5817,6 +5855,20 @@ $function$;
 revoke execute on function webhooks_to_send(timestamp with time zone,integer) from public;
 grant execute on function webhooks_to_send(timestamp with time zone,integer) to sharedraft_service;
 
+CREATE OR REPLACE FUNCTION write_events_of(institution integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if pg_current_xact_id_if_assigned() is not null then
+    raise exception 'events: the transaction has written before it was bound to institution %', institution using errcode = 'SD027';
+  end if;
+  perform set_config('sharedraft.events_of', institution::text, true);
+  perform pg_advisory_xact_lock_shared(7305109, institution);
+end
+$function$;
+
 -- ---------------------------------------------------------------------------------------------------------
 -- Constraints and indexes that call functions
 
@@ -5990,6 +6042,7 @@ CREATE TRIGGER audit_entries_operator BEFORE INSERT ON audit_entries FOR EACH RO
 CREATE TRIGGER audit_entries_typed_operator BEFORE INSERT ON audit_entries FOR EACH ROW WHEN (new.operator_as IS NOT NULL) EXECUTE FUNCTION check_typed_operator();
 
 CREATE TRIGGER outbox_secret_deleted BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION check_event_secret_deleted();
+CREATE TRIGGER outbox_writer BEFORE INSERT ON outbox FOR EACH STATEMENT WHEN (NULLIF(current_setting('sharedraft.events_of'::text, true), ''::text) <> current_setting('sharedraft.institution'::text, true)) EXECUTE FUNCTION check_event_writer();
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Triggers: core system

@@ -145,7 +145,7 @@ for (const members of sizes.length > 0 ? sizes : [100_000]) {
     ['first', once, [folder]],
     ['first, by range', byRange, [folder, '--commit', 'by-range']],
     ['unchanged', byRange, [folder]],
-    ['one in 100', byRange, [`${folder}-renamed`]],
+    ['one in 100', byRange, [`${folder}-renamed`, '--commit', 'by-range']],
   ] as const;
   for (const [name, connection, parameters] of steps) {
     const cost = await importInto(stage, connection, parameters);

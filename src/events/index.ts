@@ -4,7 +4,7 @@
  * clients and keys, with their origin.
  *
  * Invariants: events are append-only, except that a secret is deleted once delivered or expired. Keys follow the order of
- * insertion, not of commits: the feed continues from a position and stays below the oldest running transaction. Each
+ * insertion, not of commits: the feed continues from a position and stays below the oldest running transaction that may write to it. Each
  * change of a member's account has one event, with the number of the change. Audit entries are append-only, chained by hash
  * once they are committed (`chain/`), and hold no secret, no token, and no name that does not exist.
  */
@@ -57,4 +57,5 @@ export {
   wipeExpiredSecrets,
   wipeSecret,
 } from './outbox.ts';
+export { writeEventsOf } from './queries.ts';
 export { makeEventPartitions, selectInstitutionsToMaintain } from './work-queries.ts';

@@ -36,6 +36,16 @@ export function insertEvents(institutionId: InstitutionId, events: readonly NewE
   };
 }
 
+const bindWriter = sql('events_write_events_of', 'select write_events_of($1)');
+
+/**
+ * The first act of a long transaction: from then on it can write events of its institution only, and the feeds of the others do not wait
+ * for it (ADR 77).
+ */
+export async function writeEventsOf(tx: Queryable): Promise<void> {
+  await tx.query(bindWriter, [tx.institutionId]);
+}
+
 const clearExpiredSecretsStatement = sql(
   'events_clear_expired_secrets',
   `update outbox set secret = null, secret_expires_at = null

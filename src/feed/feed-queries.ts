@@ -31,7 +31,8 @@ export interface FeedRow {
   } | null;
 }
 
-// Events that must not be returned yet are the last ones in this order. The subject of an event is looked up by key, one
+// Events that must not be returned yet are the last ones in this order. first_running() reads the locks of the server: it is asked only if the
+// page has an event above the lowest running transaction of all. The subject of an event is looked up by key, one
 // probe per row; the number before the first one is counted once, as a subquery of its own. Accounts of the institution itself
 // are never returned. The position goes through a column: a planner that sees the epoch, which every event has, expects no event
 // behind it, and sorts those of all partitions instead of merging their indexes.
@@ -49,7 +50,7 @@ const feed = sql(
           coalesce($6::bigint, (select event_number($1, $2::bigint, $3::xid8, $4::bigint)))
             + row_number() over (order by o.epoch, o.xid, o.event_key) as number
    from (
-     select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running,
+     select coalesce(max(e.epoch), 0) as epoch, pg_snapshot_xmin(pg_current_snapshot()) as lowest_running,
             pg_snapshot_xmax(pg_current_snapshot()) as first_unused, $2::bigint as epoch_before, $3::xid8 as xid_before
      from event_epochs e where e.institution_id = $1
    ) now
@@ -59,7 +60,7 @@ const feed = sql(
      from outbox o
      where o.institution_id = $1 and (o.epoch, o.xid, o.event_key) > (now.epoch_before, now.xid_before, $4::bigint)
      order by o.epoch, o.xid, o.event_key limit $5
-   ) o on (o.epoch, o.xid) < (now.epoch, now.first_running)
+   ) o on (o.epoch, o.xid) < (now.epoch, now.lowest_running) or o.xid < (select first_running($1))
    left join lateral (
      select t.user_key, json_build_object(
               'id', t.transfer_id, 'transferType', t.transfer_type, 'fromAccountId', t.from_account_id,

@@ -647,7 +647,11 @@ describe('interrupted imports by range', () => {
     );
     assert.deepEqual(half, { accounts: 1_400n, staged: 0n });
 
-    const report = await importExtract(depsOf(broken), folder.folder);
+    await assert.rejects(
+      importExtract(depsOf(broken), folder.folder),
+      /--commit once or with --commit by-range/,
+    );
+    const report = await importExtract(depsOf(broken), folder.folder, { commit: 'by-range' });
     assert.equal(report.openedAccounts, 3_200);
     assert.deepEqual(await importedRows(broken), await importedRows(whole));
   });

@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { type ImportReport, importExtract } from '../../src/core-system/index.ts';
+import { appendEvents } from '../../src/events/index.ts';
+import { readEvents } from '../../src/feed/index.ts';
 import { Database, embeddedLogin } from '../../src/storage/index.ts';
+import { anInstitution } from '../support/builders.ts';
 import { runCli, startCli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { eventually } from '../support/desk.ts';
@@ -171,6 +174,31 @@ test('a later import that commits once changes no row if it is killed, and waits
   const report = await importExtract(deps, later.folder, options);
   await slow;
   assert.equal(report.adjustedAccounts, members);
+});
+
+test('the events of other institutions are shown while an import that commits once is written', async () => {
+  await using db = await testDatabase();
+  const { institutionId } = await anInstitution(db.database);
+  // The import holds a connection of its pool.
+  const beside = new Database({ connection: db.connection, maxConnections: 2 });
+  const shown = async () =>
+    (await readEvents(beside, institutionId, { after: null, limit: 10 })).items.length;
+  let written = 0;
+  try {
+    await importFolder(db, {
+      onProgress: async ({ step }) => {
+        if (step !== 'writing') return;
+        written += 1;
+        await beside.transaction(institutionId, (tx) =>
+          appendEvents(tx, [{ kind: 'member.activated', subjectKey: BigInt(written) }], at),
+        );
+        await eventually(shown, (count) => count === written);
+      },
+    });
+  } finally {
+    await beside.close();
+  }
+  assert.ok(written >= 2, String(written));
 });
 
 test('a first import changes no row if PostgreSQL is killed, whose recovery empties the stage', async () => {

@@ -111,8 +111,9 @@ test('each partition has the indexes, constraints, triggers and policies of the 
                          order by regexp_replace(pg_get_indexdef(indexrelid), '^.* USING', '')) i),
        'checks', (select array_agg(k.conname || pg_get_constraintdef(k.oid) order by k.conname) from pg_constraint k
                   where k.conrelid = c.oid and k.contype = 'c'),
+       -- Only those of rows: a trigger of statements stands at the table that the statement names.
        'triggers', (select array_agg(t.tgname order by t.tgname) from pg_trigger t
-                    where t.tgrelid = c.oid and not t.tgisinternal),
+                    where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & 1 = 1),
        'policies', (select array_agg(p.polname || pg_get_expr(p.polqual, p.polrelid) || p.polroles::regrole[]::text
                                      order by p.polname) from pg_policy p where p.polrelid = c.oid),
        'bound', c.relrowsecurity and c.relforcerowsecurity,

@@ -23,7 +23,7 @@ declare
   each record;
   own record;
   present timestamptz;
-  first_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
+  lowest_running xid8 := pg_snapshot_xmin(pg_current_snapshot());
 begin
   institutions := 0;
   pending := 0;
@@ -72,14 +72,15 @@ begin
     reviews := reviews + own.reviews;
     oldest_review_seconds := greatest(oldest_review_seconds, extract(epoch from present - own.oldest));
 
-    -- The feed returns events below the first running transaction (ADR 15).
+    -- The feed returns events below the first running transaction of the institution (ADR 15).
     select min(o.recorded_at) as oldest
     into own
     from (
       select e.recorded_at from public.outbox e
       where e.institution_id = each.id
         and (e.epoch, e.xid) >= ((select coalesce(max(n.epoch), 0) from public.event_epochs n
-                                  where n.institution_id = each.id), first_running)
+                                  where n.institution_id = each.id), lowest_running)
+        and e.xid >= (select first_running(each.id))
       order by e.epoch, e.xid, e.event_key limit most) o;
     feed_lag_seconds := greatest(feed_lag_seconds, extract(epoch from present - own.oldest));
 

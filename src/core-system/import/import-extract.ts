@@ -5,7 +5,6 @@ import {
   type Institution,
   type InstitutionSettings,
   insertInstitution,
-  listAllInstitutions,
   type NameClaims,
   updateInstitution,
 } from '../../institutions/index.ts';
@@ -22,7 +21,7 @@ import {
   suspiciousRemovals,
 } from './import-plan.ts';
 import { addAll, compareStage, settingsThatDiffer } from './plan-import.ts';
-import { type Commit, defaultCommit, rangeSizes, type Staging } from './ranges.ts';
+import { type Commit, defaultCommit, rangeSizes } from './ranges.ts';
 import type { RejectedRow } from './reject-queries.ts';
 import { RejectedRows } from './rejected-rows.ts';
 import {
@@ -75,7 +74,7 @@ export interface ImportOptions {
    * before the plan, and before anything is written; also if there are none.
    */
   readonly onRejected?: (rows: AsyncIterable<readonly RejectedRow[]>) => Promise<void>;
-  /** Default: `once` for a first import that holds up nobody for long, otherwise `by-range`. */
+  /** Default: `once`. ImportRefusedError without it for a later import that would hold up members. */
   readonly commit?: Commit;
   /** Stops after the plan. */
   readonly dryRun?: boolean;
@@ -105,8 +104,8 @@ const clearedAtOnce = 20_000;
  * Imports an extract: an institution, its persons, memberships, accounts and holders.
  *
  * The files are read into a stage, checked there (ExtractRejectedError lists every error, unless `onRejected` gets them) and compared with the tables. The differences
- * are written in one transaction or by ranges of some thousand rows, each complete in itself; equal rows are not touched. Memory does
- * not grow with the files. A killed import has changed nothing, or running it again completes it. A row that the extract omits stays, except persons of a membership
+ * are written in one transaction or, if asked for, by ranges of some thousand rows, each complete in itself; equal rows are not touched. Memory
+ * does not grow with the files. A killed import has changed nothing, or, written by range, is completed by running it again. A row that the extract omits stays, except persons of a membership
  * and holders of an account: the extract names all of them. ImportRefusedError: the import would remove suspiciously many.
  *
  * A new account opens with a posting against the core's settlement account. The ledger keeps the balance of an existing
@@ -191,14 +190,15 @@ async function importStaged(
   const { contents, unheld } = stage;
 
   const figures = figuresOf(deps, heading, options);
-  const commit = options.commit ?? (await commitOf(staging, { code, members: contents.members }));
-  const sizes = rangeSizes[commit];
+  const isLater = await session.transaction(stageId, hasMembers);
+  const sizes = rangeSizes[options.commit ?? (isLater ? 'by-range' : 'once')];
   const rows =
     known === undefined
       ? addAll(contents)
       : await compareStage(staging, { contents, figures, sizes }, (done, of) =>
           report('comparing', done, of),
         );
+  const commit = options.commit ?? defaultCommit(isLater ? rows.ranges : undefined);
   const changedSettings = settingsThatDiffer(known, settings, heading.named);
   const plan: ImportPlan = { commit, settings: changedSettings, unheld, rejected, ...rows };
   options.onPlan?.(plan);
@@ -210,6 +210,10 @@ async function importStaged(
   }
   const outcome = { code, institution: known, plan, ...contents, openedAccounts: 0, adjustedAccounts: 0 };
   if (options.dryRun === true || leavesNothing(plan)) return outcome;
+  if (commit === undefined)
+    throw new ImportRefusedError(
+      'The import changes many rows of an institution that has members. Run it again with --commit once or with --commit by-range. Nothing was changed.',
+    );
   const write = async (writing: Writing) => {
     const institution = await begin(run, writing, { stageId, known, settings, contents, plan });
     const moved = await writeStage(writing, plan, {
@@ -225,18 +229,6 @@ async function importStaged(
   const { institution, moved } =
     commit === 'once' ? await writeAtOnce(staging, write) : await write(writeByRange(staging));
   return { ...outcome, institution, openedAccounts: moved.opened, adjustedAccounts: moved.adjusted };
-}
-
-async function commitOf(
-  { session, institutionId }: Staging,
-  { code, members }: { readonly code: string; readonly members: number },
-): Promise<Commit> {
-  const institutions = await session.directory(listAllInstitutions);
-  return defaultCommit({
-    isLater: await session.transaction(institutionId, hasMembers),
-    members,
-    hasOthers: institutions.some((other) => other.code !== code),
-  });
 }
 
 /** ImportRefusedError without the moment of the figures: adjusted to them, balances would lose the transfers made since. */

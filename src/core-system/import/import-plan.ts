@@ -1,9 +1,10 @@
-import type { Change, KeyRange } from '../../memberships/index.ts';
-import type { Commit } from './ranges.ts';
+import type { Change } from '../../memberships/index.ts';
+import type { Commit, WrittenRanges } from './ranges.ts';
 
 /** The changes that an import will make. */
 export interface ImportPlan {
-  readonly commit: Commit;
+  /** Undefined if the operator has to decide. */
+  readonly commit: Commit | undefined;
   /** The institution's settings that differ; without `before` if the institution is new. */
   readonly settings: {
     readonly before?: Readonly<Record<string, unknown>>;
@@ -24,8 +25,8 @@ export interface ImportPlan {
   readonly unheld: { readonly count: number; readonly accountIds: readonly string[] };
   /** The rows that the import leaves out, by file. */
   readonly rejected: Readonly<Record<string, number>>;
-  /** The ranges with changes; undefined for all. */
-  readonly ranges?: { readonly persons: readonly KeyRange[]; readonly members: readonly KeyRange[] };
+  /** Undefined for all: the institution has no members yet. */
+  readonly ranges?: WrittenRanges;
 }
 
 const tables = ['persons', 'members', 'memberPersons', 'accounts', 'holders', 'loans'] as const;

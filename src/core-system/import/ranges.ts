@@ -23,22 +23,22 @@ export const rangeSizes: Readonly<Record<Commit, RangeSizes>> = {
   'by-range': { persons: 2_000, members: 500 },
 };
 
-/** So many memberships are written in some ten seconds. */
-const membersOnce = 20_000;
+/** So many ranges of `by-range` are written before a transfer gives up waiting for an account. */
+const rangesUnnoticed = 2;
 
 /**
- * Nobody waits for the locks of a first import. But the events of all institutions of the database wait for its transaction
- * (ADR 15), so a large one beside others is written by range.
+ * Nobody waits for the locks of a first import, and nobody notices those of a small later one. A large later one has no default:
+ * `once` holds up members, and `by-range` can leave half of the changes, so the operator decides.
  */
-export function defaultCommit(extract: {
-  /** The institution has members. */
-  readonly isLater: boolean;
-  readonly members: number;
-  /** The database has other institutions. */
-  readonly hasOthers: boolean;
-}): Commit {
-  const { isLater, members, hasOthers } = extract;
-  return isLater || (hasOthers && members > membersOnce) ? 'by-range' : 'once';
+export function defaultCommit(changed: WrittenRanges | undefined): Commit | undefined {
+  if (changed === undefined) return 'once';
+  return changed.persons.length + changed.members.length <= rangesUnnoticed ? 'once' : undefined;
+}
+
+/** The ranges with changes. */
+export interface WrittenRanges {
+  readonly persons: readonly KeyRange[];
+  readonly members: readonly KeyRange[];
 }
 
 /** The stage of one import: the institution's number, under which its rows are staged, and the connection of the import. */

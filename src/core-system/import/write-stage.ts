@@ -7,7 +7,7 @@ import {
   selectFigures,
   selectLoansToChange,
 } from '../../accounts/index.ts';
-import { appendEvents, type NewEvent } from '../../events/index.ts';
+import { appendEvents, type NewEvent, writeEventsOf } from '../../events/index.ts';
 import { Book, takePostingKeys } from '../../ledger/index.ts';
 import { type KeyRange, mergeMembershipRange, mergePersonRange } from '../../memberships/index.ts';
 import { Problem } from '../../shared/problem.ts';
@@ -54,12 +54,16 @@ export function writeByRange(staging: Staging): Writing {
   };
 }
 
-/** All ranges that `write` writes are one transaction: they are committed together, or none is. */
+/**
+ * All ranges that `write` writes are one transaction: they are committed together, or none is. The events of other institutions do not
+ * wait for it.
+ */
 export async function writeAtOnce<T>(
   { session, institutionId }: Staging,
   write: (writing: Writing) => Promise<T>,
 ): Promise<T> {
   const written = await session.transaction(institutionId, async (tx) => {
+    await writeEventsOf(tx);
     await waitForLocks(tx);
     return write({
       range: async (writeOne) => {

@@ -232,7 +232,7 @@ const end = sql(
   `select now.epoch, (now.first_running::text::numeric - 1)::text as xid,
           event_number($1, now.epoch, (now.first_running::text::numeric - 1)::text::xid8, 9223372036854775807) as number
    from (
-     select coalesce(max(e.epoch), 0)::bigint as epoch, pg_snapshot_xmin(pg_current_snapshot()) as first_running
+     select coalesce(max(e.epoch), 0)::bigint as epoch, first_running($1) as first_running
      from event_epochs e where e.institution_id = $1
    ) now`,
 );

@@ -71,7 +71,7 @@ export function importCommand(): Command {
     .addOption(
       new Option(
         '--commit <when>',
-        'for an extract: once, so that an interrupted import changes nothing, or by-range, so that nobody waits for it (default: once for the first import of an institution, unless it is large and the database has others)',
+        'for an extract: once, so that an interrupted import changes nothing, or by-range, so that no member waits for it (default: once; a later import that is large has no default)',
       ).choices(commits),
     )
     .action(async (given: string, options: Options) => {
@@ -144,7 +144,9 @@ async function importFolder(
 const interruption = {
   once: 'All of it is committed at once: an interrupted import changes nothing.',
   'by-range': 'It is committed range by range: run an interrupted import again to complete it.',
-} as const satisfies Record<Commit, string>;
+  undecided:
+    'Say when it is committed. With --commit once an interrupted import changes nothing, and members wait for the accounts of the import. With --commit by-range no member waits for long, and an interrupted import is completed by running it again.',
+} as const satisfies Record<Commit | 'undecided', string>;
 
 const tables = {
   persons: 'persons',
@@ -180,7 +182,7 @@ function describePlan(plan: ImportPlan): string[] {
   return [
     ...(all.length === 0
       ? ['The extract changes nothing.']
-      : ['Changes of this import:', ...all, interruption[plan.commit]]),
+      : ['Changes of this import:', ...all, interruption[plan.commit ?? 'undecided']]),
     ...kept,
     ...(count === 0
       ? []
