@@ -1,7 +1,7 @@
 /*
  * The time of a preview of other rules over the most orders that it reads:
  *
- *   node bench/rules-preview.ts [ORDERS]     default 50000
+ *   node bench/rules-preview.ts [ORDERS]     default 250000
  *
  * Plants completed orders of two accounts of harbor over the last 30 days, without the checks of the tables, and asks three times with another
  * threshold.
@@ -10,7 +10,7 @@ import os from 'node:os';
 import { demoAddress, operatorOf } from '../test/support/operators.ts';
 import { startTestService } from '../test/support/service.ts';
 
-const orders = Number(process.argv[2] ?? 50_000);
+const orders = Number(process.argv[2] ?? 250_000);
 const service = await startTestService({ environment: demoAddress });
 await service.db.superuser(`do $$
 begin

@@ -19,6 +19,24 @@ export async function selectFirstKey(db: Queryable, since: Date): Promise<bigint
   return rows[0]?.firstKey ?? null;
 }
 
+const keyOfNewest = sql(
+  'transfers_history_newest',
+  `select t.transfer_key from transfers t
+   where t.institution_id = $1 and t.transfer_key >= $2
+   order by t.transfer_key desc
+   offset $3 limit 1`,
+);
+
+/** The key of the first of the newest transfers; null if there are no more than `most` from the key on. */
+export async function selectKeyOfNewest(
+  db: Queryable,
+  { from, most }: { readonly from: bigint; readonly most: number },
+): Promise<bigint | null> {
+  const { rows } = await db.query<{ transferKey: bigint }>(keyOfNewest, [db.institutionId, from, most]);
+  const [before] = rows;
+  return before === undefined ? null : before.transferKey + 1n;
+}
+
 export interface HistoryRow {
   readonly transferKey: bigint;
   readonly transferId: string;

@@ -4,11 +4,11 @@ import { selectLimits } from '../limits/limit-queries.ts';
 import { Counters, isStandIn, type Limit, periodStartOf } from '../rules/controls/limits.ts';
 import type { FailureCode, TransferType } from '../rules/transfer.ts';
 import { selectPolicies } from '../settings/setting-queries.ts';
-import { type HistoryRow, selectFirstKey, selectHistory } from './history-queries.ts';
+import { type HistoryRow, selectFirstKey, selectHistory, selectKeyOfNewest } from './history-queries.ts';
 import { type DecidingRules, type PastOrder, Replay, type RuleOutcome } from './replay.ts';
 
 /** The most transfers that one preview reads, and the most that it names. */
-export const mostRead = 50_000;
+export const mostRead = 250_000;
 const mostNamed = 100;
 const pageLength = 1_000;
 
@@ -33,9 +33,10 @@ interface DifferingOrder {
 }
 
 export interface RulesPreview {
+  /** The first of the days, or the first order that was read if there are more than a preview reads. */
   readonly since: Date;
-  /** The last order that was read, if there are more than a preview reads; else the present. */
   readonly until: Date;
+  /** Older orders of these days were not read, and count against no limit. */
   readonly isCut: boolean;
   readonly figures: readonly PreviewFigure[];
   /** Orders that the thresholds and limits did not decide: refused for another reason, or an operator's. */
@@ -66,7 +67,8 @@ export async function selectDecidingRules(
 
 /**
  * A dry run of the orders of the last days, once by the rules in force and once by the proposed ones. It changes nothing. Both runs count the
- * limits over the same orders: those that completed or are pending, and those that only a limit refused, if the rules let them pass.
+ * limits over the same orders: those that completed or are pending, and those that only a limit refused, if the rules let them pass. The
+ * newest orders are read if there are too many.
  */
 export async function previewRules(
   database: Database,
@@ -87,34 +89,36 @@ export async function previewRules(
 ): Promise<RulesPreview> {
   const present = await selectDecidingRules(database, institutionId);
   const firstDay = addDays(localDate(now, timeZone), 1 - days);
-  const since = instantOf(firstDay, '00:00', timeZone);
+  const firstMoment = instantOf(firstDay, '00:00', timeZone);
   const countFrom = countingStart([...present.limits, ...proposed.limits], firstDay);
   const runs = { present: new Replay(present), proposed: new Replay(proposed) };
   const tally = new Tally();
-  let from = await database.read(institutionId, (db) =>
+  const first = await database.read(institutionId, (db) =>
     selectFirstKey(db, instantOf(countFrom, '00:00', timeZone)),
   );
-  let read = 0;
-  let last: HistoryRow | undefined;
-  while (from !== null && read < most) {
-    const length = Math.min(pageLength, most - read);
-    const place = { from, limit: length + 1 };
+  const newestOnes =
+    first === null
+      ? null
+      : await database.read(institutionId, (db) => selectKeyOfNewest(db, { from: first, most }));
+  let from = newestOnes ?? first;
+  let since = firstMoment;
+  for (let isFirst = true; from !== null; isFirst = false) {
+    const place = { from, limit: pageLength + 1 };
     const rows = await database.read(institutionId, (db) => selectHistory(db, place));
-    const page = rows.slice(0, length);
-    for (const row of page) {
+    const [oldest] = rows;
+    if (isFirst && newestOnes !== null && oldest !== undefined && oldest.createdAt > since)
+      since = oldest.createdAt;
+    for (const row of rows.slice(0, pageLength)) {
       const order = pastOrderOf(row, timeZone);
       const outcomes = order && {
         present: runs.present.decide(order),
         proposed: runs.proposed.decide(order),
       };
-      if (row.createdAt >= since) tally.add(row, order, outcomes);
+      if (row.createdAt >= firstMoment) tally.add(row, order, outcomes);
     }
-    read += page.length;
-    last = page.at(-1);
-    from = rows[length]?.transferKey ?? null;
+    from = rows[pageLength]?.transferKey ?? null;
   }
-  const isCut = from !== null && last !== undefined;
-  return { since, until: isCut && last !== undefined ? last.createdAt : now, isCut, ...tally.result() };
+  return { since, until: now, isCut: newestOnes !== null, ...tally.result() };
 }
 
 /** The first day of the earliest period that has orders of the first day. */

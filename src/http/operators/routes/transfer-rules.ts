@@ -59,7 +59,7 @@ export const transferRuleOperations: readonly OperatorOperation[] = [
     method: 'POST',
     path: '/transfer-rules/preview',
     right: 'rules:preview',
-    summary: `The decisions that these rules would have made on the orders of the last days, beside those of the rules in force: a dry run over at most ${mostRead.toLocaleString('en-US')} transfers, which changes nothing. Orders are named to auditors only.`,
+    summary: `The decisions that these rules would have made on the orders of the last days, beside those of the rules in force: a dry run over the newest ${mostRead.toLocaleString('en-US')} transfers, which changes nothing. Orders are named to auditors only.`,
     body: body({ ...rules, days: optional(Type.Integer({ minimum: 1, maximum: 30 })) }),
     response: shape({
       since: moment,

@@ -45,7 +45,7 @@ export function Preview({ preview }: { preview: RulesPreview }) {
       <h3>${differing === 1 ? 'One order' : `${count(differing)} orders`} would have another outcome</h3>
       <p class="quiet">From <${Moment} at=${since} /> to <${Moment} at=${until} />. ${count(leftOut)} others were refused for another reason or are
         reversals. Balances as they were and decisions of persons are not known to this preview.</p>
-      ${isCut && html`<${Notice} kind="warn" title=${`A preview reads at most ${count(mostRead)} transfers: the later ones are left out.`} />`}
+      ${isCut && html`<${Notice} kind="warn" title=${`A preview reads the newest ${count(mostRead)} transfers: older ones are left out, and count against no limit.`} />`}
     </div>
     <${Table} caption="Outcomes by both rules" columns=${figureColumns} rows=${figures} file="preview" empty="There was no order."
       keyOf=${({ currency, present, proposed }: PreviewFigure) => `${currency} ${present} ${proposed}`} />
