@@ -75,6 +75,7 @@ export {
   type TransferType,
   transferTypes,
 } from './rules/transfer.ts';
+export { decisions, decisionsOn } from './rules/transition.ts';
 export {
   changeBusinessDay,
   LimitKeyTakenError,

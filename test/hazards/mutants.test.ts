@@ -328,7 +328,7 @@ const checks = {
     assert.equal(await teller.review('decline', 'ann', 'one'), 'final');
     assert.equal(await teller.balance('ada-checking'), '90000 0 0');
     assert.equal(await held('two', '100.01'), 'PENDING');
-    assert.equal(await teller.review('approve', 'ann', 'two'), 'waits');
+    assert.equal(await teller.review('approve', 'ann', 'two'), 'waits_for_approval');
     assert.equal(await teller.review('approve', 'ann', 'two'), 'approved_before');
     assert.equal(await teller.review('approve', 'bob', 'two'), 'COMPLETED');
     assert.equal(await held('three', '50.00'), 'PENDING');

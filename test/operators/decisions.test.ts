@@ -30,7 +30,10 @@ test('posts a transfer that two different approvers approved, and names both in 
   const waiting = (await one.get('/pending')).body.find(({ id }: { id: string }) => id === 'desk-two');
   assert.deepEqual([waiting.amount, waiting.approvalsNeeded, waiting.approvedBy], ['1510.00', 2, []]);
   const first = await one.post('/transfers/desk-two/approve', reason);
-  assert.deepEqual([first.status, first.body.outcome], [200, 'WAITS']);
+  assert.deepEqual(
+    [first.status, first.body.outcome, first.body.waitsFor],
+    [200, 'WAITS', 'SECOND_APPROVAL'],
+  );
   const again = await one.post('/transfers/desk-two/approve', reason);
   assert.deepEqual([again.status, again.body.code], [409, 'act_refused']);
   const second = await two.post('/transfers/desk-two/approve', reason);

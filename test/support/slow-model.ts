@@ -508,15 +508,17 @@ export class SlowBank {
     if (life === undefined) return 'unknown';
     const { waits } = life;
     if (life.status !== 'PENDING' || waits === null) return `final ${summary(life)}`;
-    if (!waits.review) return `waits ${summary(life)}`;
+    if (!waits.review) return `not_in_review ${summary(life)}`;
     if (now >= waits.dueAt) return this.due(id, now);
     if (waits.approvedBy.includes(operator)) return `approved_before ${summary(life)}`;
+    const isEarly = waits.notBefore !== null && waits.notBefore > now;
+    if (isEarly && waits.approvedBy.length >= waits.approvals) return `not_in_review ${summary(life)}`;
     waits.approvedBy.push(operator);
-    if (waits.approvedBy.length < waits.approvals) return `waits ${summary(life)}`;
+    if (waits.approvedBy.length < waits.approvals) return `waits_for_approval ${summary(life)}`;
     if (waits.notBefore === null || waits.notBefore <= now) return this.#post(life);
     waits.dueAt = waits.notBefore;
     waits.whenDue = 'POST';
-    return `waits ${summary(life)}`;
+    return `waits_for_time ${summary(life)}`;
   }
 
   /** Its time has come, or a process believes so. */

@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
       world: reviewed,
       before: first,
       act: approve,
-      otherwise: 'waits',
+      otherwise: 'waits_for_approval',
     }),
   ),
   { table: 'loan_payments', write: 'insert', act: payLoan, otherwise: 'COMPLETED' },

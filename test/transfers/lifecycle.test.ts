@@ -216,7 +216,7 @@ describe('reviewed transfers', () => {
 
     const two = await initiate(harbor, 'a-1002-checking', 'a-1001-checking', 1500.01);
     const first = await approve(two.body.id, 'Ops One');
-    assert.ok(first.kind === 'unchanged' && first.why === 'waits');
+    assert.ok(first.kind === 'unchanged' && first.why === 'waits_for_approval');
     for (const again of ['Ops One', ' ops ONE ', 'Ｏｐｓ\u200b One', 'Ops\u00a0One\ufe0f']) {
       const same = await approve(two.body.id, again);
       assert.ok(same.kind === 'unchanged' && same.why === 'approved_before', again);

@@ -35,7 +35,13 @@ export interface WaitingTransfer {
   readonly approvalsNeeded: number;
   readonly approvedBy: readonly string[];
   readonly isOrdererShutOut: boolean;
+  /** The core has its instruction, and may have carried it out. */
+  readonly isWithCore: boolean;
+  /** Those that the signed-in operator may take now. */
+  readonly decisions: readonly Decision[];
 }
+
+export type Decision = 'approve' | 'decline';
 
 /** An account of a transfer with its balances of now, as its holder sees them. */
 export interface SideOfTransfer {
@@ -105,6 +111,8 @@ export interface ShownTransfer extends FoundTransfer {
     readonly approvalsNeeded: number;
     readonly notBefore: string | null;
     readonly isOrdererShutOut: boolean;
+    readonly isWithCore: boolean;
+    readonly decisions: readonly Decision[];
   } | null;
   readonly screening: {
     readonly verdict: string;
@@ -768,6 +776,8 @@ export interface RulesPreview {
 
 export interface Decided {
   readonly outcome: 'DONE' | 'WAITS' | 'PROPOSED';
+  /** With WAITS. */
+  readonly waitsFor?: 'SECOND_APPROVAL' | 'PROCESSING_TIME' | 'CORE';
   readonly status?: string;
 }
 

@@ -1,10 +1,15 @@
 import { formatMinor } from '../../transfers/index.ts';
 import type { ReadTransfer } from '../transfers/read-transfer.ts';
+import { type Decider, decisionsFor } from './waiting-acts.ts';
 
-/** A transfer with its decision and its entries, as operators see it. Amounts are decimal text. */
-export function transferDocument(shown: ReadTransfer) {
+/**
+ * A transfer with its decision and its entries, as operators see it. Amounts are decimal text. With a decider a pending one has the decisions
+ * that this person may take now.
+ */
+export function transferDocument(shown: ReadTransfer, decider?: Decider | null) {
   const { transferKey: _, transfer, entries, steps, pending, events, checks, ...more } = shown;
   const { currencyCode } = transfer;
+  const isWithCore = shown.core?.state === 'OPEN' && shown.core.deliveredAt !== null;
   const amount = (minor: bigint) => formatMinor(minor, currencyCode);
   return {
     id: transfer.id,
@@ -39,6 +44,8 @@ export function transferDocument(shown: ReadTransfer) {
       approvalsNeeded: pending.approvalsNeeded,
       notBefore: pending.notBefore,
       isOrdererShutOut: pending.isOrdererShutOut,
+      isWithCore,
+      ...decisionsFor(decider, { ...pending, isWithCore }),
     },
     entries: entries.map((entry) => ({
       accountId: entry.accountId,

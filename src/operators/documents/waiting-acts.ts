@@ -1,19 +1,50 @@
+import type { CommandOrigin } from '../../events/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
-import { formatMinor, listPending, listProposals, type PendingFilter } from '../../transfers/index.ts';
+import {
+  decisionsOn,
+  formatMinor,
+  listPending,
+  listProposals,
+  type PendingFilter,
+} from '../../transfers/index.ts';
+
+/** The operator who may decide on transfers, at the time of the institution. */
+export interface Decider {
+  readonly origin: CommandOrigin;
+  readonly at: Date;
+}
+
+/** Null: an operator who may decide on none. Undefined: a reader without a name. */
+export function decisionsFor(
+  decider: Decider | null | undefined,
+  pending: Parameters<typeof decisionsOn>[0],
+) {
+  if (decider === undefined) return {};
+  return { decisions: decider === null ? [] : decisionsOn(pending, decider) };
+}
 
 /**
  * Pending transfers, the first due first, then proposals of acts that wait for a second person. With a filter, transfers alone: a proposal has
- * neither a reason to wait nor an age of an order.
+ * neither a reason to wait nor an age of an order. With a decider each transfer has the decisions that this person may take now.
  */
 export async function* waitingActs(
   database: Database,
   institutionId: InstitutionId,
-  { now, filter }: { readonly now: Date; readonly filter?: PendingFilter | undefined },
+  {
+    now,
+    filter,
+    decider,
+  }: {
+    readonly now: Date;
+    readonly filter?: PendingFilter | undefined;
+    readonly decider?: Decider | null;
+  },
 ) {
   for await (const row of listPending(database, institutionId, filter)) {
     const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
     const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;
-    const { approvalsNeeded, approvedBy, isOrdererShutOut } = row;
+    const { approvalsNeeded, isOrdererShutOut, isWithCore } = row;
+    const approvedBy = row.approvedBy.map(([name = '']) => name);
     yield {
       kind: 'transfer' as const,
       ...{
@@ -25,6 +56,8 @@ export async function* waitingActs(
         currencyCode,
       },
       ...{ heldFor, whenDue, dueAt, createdAt, approvalsNeeded, approvedBy, isOrdererShutOut },
+      isWithCore,
+      ...decisionsFor(decider, row),
     };
   }
   if (filter !== undefined) return;

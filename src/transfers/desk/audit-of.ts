@@ -61,8 +61,8 @@ function auditOfAct(
       : { ...stated, outcome: 'refused', reason: 'too_late' };
   }
   if (outcome.kind !== 'unchanged') return undefined;
-  return counted && outcome.why === 'waits'
-    ? { ...stated, ...changed(outcome.transfer, approvals), outcome: 'succeeded', reason: 'waits' }
+  return counted && outcome.why.startsWith('waits_')
+    ? { ...stated, ...changed(outcome.transfer, approvals), outcome: 'succeeded', reason: outcome.why }
     : { ...stated, outcome: 'refused', reason: outcome.why };
 }
 

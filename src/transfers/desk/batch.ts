@@ -210,7 +210,7 @@ export class Batch {
     if (act.kind === 'approve') this.#approve(terms, act.origin.operator);
     if (transition.to === 'pending') {
       this.#wait({ ...terms, ...transition.terms });
-      return unchanged('waits');
+      return unchanged(transition.why);
     }
     const failure = transition.to === 'failed' ? transition.failure : this.#stoppedMeanwhile(transfer);
     const core = failure === null ? this.#corePathAfterHold(transfer) : null;
@@ -218,7 +218,7 @@ export class Batch {
     if (core?.terms) {
       const { heldFor, dueAt, whenDue } = core.terms;
       this.#wait({ ...terms, heldFor, dueAt, whenDue });
-      return unchanged('waits');
+      return unchanged('waits_for_core');
     }
     if (failure !== null) this.#instructions.withdraw(transfer.transferKey);
     const finished: TransferRow = {

@@ -157,8 +157,11 @@ export interface ReviewRow extends PendingTerms, PendingPosition {
   readonly amountMinor: bigint;
   readonly currencyCode: string;
   readonly createdAt: Date;
-  readonly approvedBy: readonly string[];
+  /** The names of each person who approved it, the first first. */
+  readonly approvedBy: readonly (readonly string[])[];
   readonly isOrdererShutOut: boolean;
+  /** The core has its instruction, and may have carried it out. */
+  readonly isWithCore: boolean;
 }
 
 const pendingPage = sql(
@@ -166,9 +169,13 @@ const pendingPage = sql(
   `select p.transfer_key, t.transfer_id, t.transfer_type, t.from_account_id, t.to_account_id, t.amount as amount_minor,
           t.currency as currency_code, t.created_at,
           p.held_for, p.due_at, p.when_due, p.approvals_needed, p.not_before,
-          array(select a.operator from transfer_approvals a
-                where a.institution_id = $1 and a.transfer_key = p.transfer_key order by a.approved_at) as approved_by,
-          ${ordererShutOut} as is_orderer_shut_out
+          (select coalesce(json_agg(array_remove(array[a.operator, a.sudo_user], null) order by a.approved_at), '[]')
+           from transfer_approvals a
+           where a.institution_id = $1 and a.transfer_key = p.transfer_key) as approved_by,
+          ${ordererShutOut} as is_orderer_shut_out,
+          exists (select from core_instructions i
+                  where i.institution_id = $1 and i.instruction_key = p.transfer_key and i.state = 'OPEN'
+                    and i.delivered_at is not null) as is_with_core
    from pending_transfers p
    join transfers t on t.institution_id = p.institution_id and t.transfer_key = p.transfer_key
    where p.institution_id = $1 and (p.due_at, p.transfer_key) > ($2::timestamptz, $3::bigint)

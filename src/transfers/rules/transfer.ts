@@ -155,8 +155,14 @@ export type Unchanged =
   | 'not_due'
   /** This person has approved it already; another person must. */
   | 'approved_before'
-  /** Still pending: for a second approval, or until its processing time. */
-  | 'waits'
+  /** Still pending: another person must approve it too. */
+  | 'waits_for_approval'
+  /** Still pending: enough persons have approved it, and it posts at its processing time. */
+  | 'waits_for_time'
+  /** Still pending: the core has to carry it out. */
+  | 'waits_for_core'
+  /** Still pending, and no approval is needed: for its processing time, or for the core. */
+  | 'not_in_review'
   /** An operator has locked or deactivated the user who ordered it: it does not post by the clock. */
   | 'orderer_shut_out'
   /** The caller sees the transfer, but may not pay from its source. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { commandOf } from '../../../test/support/operator.ts';
 import type { PendingTerms } from './controls/policies.ts';
 import type { Act } from './transfer.ts';
-import { actInTime, transitionOf } from './transition.ts';
+import { actInTime, decisionsOn, transitionOf } from './transition.ts';
 
 const end = new Date('2026-03-04T16:00:00Z');
 const justBefore = new Date(end.getTime() - 1);
@@ -26,6 +26,8 @@ const cutOff: PendingTerms = {
   notBefore: end,
 };
 
+const withCore: PendingTerms = { ...expires, heldFor: 'CORE' };
+
 const approve: Act = { kind: 'approve', origin: commandOf('Ann') };
 const decline: Act = { kind: 'decline', origin: commandOf('Ann') };
 const due: Act = { kind: 'due' };
@@ -43,15 +45,39 @@ const table: readonly (readonly [
   ['approved at the end of the review', approve, expires, [], end, 'transfer_expired'],
   ['approved long after it', approve, expires, [], later, 'transfer_expired'],
   ['approved at the end, where it posts by itself', approve, posts, [], end, 'posted'],
-  ['one of two, in time', approve, byTwo, [], justBefore, 'pending until the end'],
+  ['one of two, in time', approve, byTwo, [], justBefore, 'pending until the end: waits_for_approval'],
   ['one of two, at the end', approve, byTwo, [], end, 'transfer_expired'],
   ['two of two, in time', approve, byTwo, ['Bob'], justBefore, 'posted'],
   ['two of two, at the end', approve, byTwo, ['Bob'], end, 'transfer_expired'],
   ['the same person twice, in time', approve, byTwo, [' ann '], justBefore, 'approved_before'],
   ['the same person twice, at the end', approve, byTwo, ['Ann'], end, 'transfer_expired'],
-  ['approved before its processing time', approve, opensLater, [], justBefore, 'pending until later'],
+  [
+    'approved before its processing time',
+    approve,
+    opensLater,
+    [],
+    justBefore,
+    'pending until later: waits_for_time',
+  ],
+  [
+    'approved by one more, before its processing time',
+    approve,
+    opensLater,
+    ['Bob'],
+    justBefore,
+    'not_in_review',
+  ],
+  [
+    'approved by one more, at its processing time',
+    approve,
+    { ...opensLater, dueAt: later, notBefore: end },
+    ['Bob'],
+    end,
+    'posted',
+  ],
   ['approved at the end, before its processing time', approve, opensLater, [], end, 'transfer_expired'],
-  ['nothing to approve', approve, cutOff, [], justBefore, 'waits'],
+  ['nothing to approve', approve, cutOff, [], justBefore, 'not_in_review'],
+  ['nothing to approve, as the core has to carry it out', approve, withCore, [], justBefore, 'not_in_review'],
   ['declined', decline, expires, [], justBefore, 'transfer_declined'],
   ['declined at the end, before it was expired', decline, expires, [], end, 'transfer_declined'],
   ['declined at the end, before it posted by itself', decline, posts, [], later, 'transfer_declined'],
@@ -75,9 +101,25 @@ for (const [what, act, terms, approvedBy, at, becomes] of table) {
       posted: () => 'posted',
       failed: () => 'failure' in transition && transition.failure.code,
       pending: () =>
-        'terms' in transition && `pending until ${transition.terms.dueAt === later ? 'later' : 'the end'}`,
+        'terms' in transition &&
+        `pending until ${transition.terms.dueAt === later ? 'later' : 'the end'}: ${transition.why}`,
       nothing: () => 'why' in transition && transition.why,
     }[transition.to]();
     assert.equal(result, becomes);
   });
 }
+
+test('offers an operator the decisions that would not be refused', () => {
+  const of = (terms: PendingTerms, more: { approvedBy?: string[]; isWithCore?: boolean } = {}) => {
+    const { approvedBy = [], isWithCore = false } = more;
+    const pending = { ...terms, isWithCore, approvedBy: approvedBy.map((name) => [name]) };
+    return decisionsOn(pending, { origin: commandOf('Ann'), at: justBefore }).join(' ');
+  };
+  assert.equal(of(expires), 'approve decline');
+  assert.equal(of(byTwo, { approvedBy: ['Bob'] }), 'approve decline');
+  assert.equal(of(byTwo, { approvedBy: [' ann '] }), 'decline');
+  assert.equal(of(opensLater, { approvedBy: ['Bob'] }), 'decline');
+  assert.equal(of(cutOff), 'decline');
+  assert.equal(of(withCore), 'decline');
+  assert.equal(of(withCore, { isWithCore: true }), '');
+});

@@ -1,4 +1,4 @@
-import { namesOf, shareAPerson } from '../../events/index.ts';
+import { type CommandOrigin, namesOf, shareAPerson } from '../../events/index.ts';
 import { coreUnavailable } from './controls/core-path.ts';
 import type { PendingTerms } from './controls/policies.ts';
 import type { Failure } from './failure.ts';
@@ -9,7 +9,11 @@ export type Transition =
   | { readonly to: 'posted' }
   | { readonly to: 'failed'; readonly failure: Failure }
   /** Approved and still pending: for a second person, or until its processing time. */
-  | { readonly to: 'pending'; readonly terms: PendingTerms }
+  | {
+      readonly to: 'pending';
+      readonly terms: PendingTerms;
+      readonly why: Extract<Unchanged, 'waits_for_approval' | 'waits_for_time'>;
+    }
   | { readonly to: 'nothing'; readonly why: Unchanged };
 
 /**
@@ -22,21 +26,29 @@ export function actInTime(act: Act, terms: PendingTerms, at: Date): Act {
   return tooLate ? { kind: 'due' } : act;
 }
 
+interface PendingState extends PendingTerms {
+  readonly approvedBy: readonly (readonly string[])[];
+  /** The core has its instruction, and may have carried it out. */
+  readonly isWithCore: boolean;
+}
+
+export const decisions = ['approve', 'decline'] as const;
+
+/** The decisions of this operator that would not be refused now. */
+export function decisionsOn(
+  pending: PendingState,
+  { origin, at }: { readonly origin: CommandOrigin; readonly at: Date },
+): (typeof decisions)[number][] {
+  return decisions.filter((kind) => transitionOf({ kind, origin }, pending, at).to !== 'nothing');
+}
+
 /**
  * The whole table of the acts on a pending transfer. `approvedBy` has the names of each person who approved it before. The
  * caller's right to the act was checked before.
  */
 export function transitionOf(
   act: Act,
-  {
-    approvedBy,
-    isWithCore,
-    ...terms
-  }: PendingTerms & {
-    readonly approvedBy: readonly (readonly string[])[];
-    /** The core has its instruction, and may have carried it out. */
-    readonly isWithCore: boolean;
-  },
+  { approvedBy, isWithCore, ...terms }: PendingState,
   at: Date,
 ): Transition {
   switch (act.kind) {
@@ -60,15 +72,20 @@ export function transitionOf(
         ? { to: 'posted' }
         : failed('transfer_expired', 'The transfer was not approved in time.');
     case 'approve': {
-      if (terms.heldFor !== 'REVIEW') return { to: 'nothing', why: 'waits' };
+      if (terms.heldFor !== 'REVIEW') return { to: 'nothing', why: 'not_in_review' };
       const names = namesOf(act.origin.operator);
       const before = approvedBy.some((earlier) => shareAPerson(earlier, names));
       if (before) return { to: 'nothing', why: 'approved_before' };
-      if (approvedBy.length + 1 < terms.approvalsNeeded) return { to: 'pending', terms };
-      const { notBefore } = terms;
-      return notBefore === null || notBefore <= at
-        ? { to: 'posted' }
-        : { to: 'pending', terms: { ...terms, dueAt: notBefore, whenDue: 'POST' } };
+      if (approvedBy.length + 1 < terms.approvalsNeeded)
+        return { to: 'pending', terms, why: 'waits_for_approval' };
+      const { notBefore, approvalsNeeded } = terms;
+      if (notBefore === null || notBefore <= at) return { to: 'posted' };
+      if (approvedBy.length >= approvalsNeeded) return { to: 'nothing', why: 'not_in_review' };
+      return {
+        to: 'pending',
+        terms: { ...terms, dueAt: notBefore, whenDue: 'POST' },
+        why: 'waits_for_time',
+      };
     }
   }
 }

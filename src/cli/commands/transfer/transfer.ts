@@ -165,8 +165,14 @@ function review(kind: keyof typeof reviews): Command {
       return say(`${transferId} is ${tell(outcome.transfer)}.`);
     }
     switch (outcome.why) {
-      case 'waits':
-        return say(`${transferId} still waits, for a second approval or for its processing time.`);
+      case 'waits_for_approval':
+        return say(`${transferId} still waits: another person must approve it too.`);
+      case 'waits_for_time':
+        return say(`${transferId} is approved, and posts at its processing time.`);
+      case 'waits_for_core':
+        return say(`${transferId} has gone to the core, and completes when the core accepts it.`);
+      case 'not_in_review':
+        throw new CommandError('It needs no approval: it waits for its processing time or for the core.');
       case 'approved_before':
         throw new CommandError(
           `${nameOf(origin.operator)} has approved it already. Another person must approve it.`,

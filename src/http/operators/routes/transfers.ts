@@ -4,6 +4,7 @@ import {
   balancesOfTransfer,
   deliveryStates,
   institutionOf,
+  mayUse,
   ordersOfAge,
   readTransfer,
   searchTransfers,
@@ -17,6 +18,7 @@ import {
   checkNames,
   checkOutcomes,
   checkSources,
+  decisions,
   failureCodes,
   formatMinor,
   reverseTransfer,
@@ -92,6 +94,10 @@ const Check = shape({
   headroom: orNull(amount),
 });
 
+const Decisions = Type.Array(oneOf(decisions), {
+  description: 'The decisions that the signed-in operator may take now.',
+});
+
 /** The documented part of a transfer's document. */
 const TransferRead = shape({
   id: text,
@@ -99,6 +105,18 @@ const TransferRead = shape({
   amount,
   currencyCode: text,
   checks: Type.Array(Check, { description: 'In the order in which the rules ask them.' }),
+  pending: optional(
+    shape({
+      heldFor: oneOf(heldFor),
+      dueAt: moment,
+      whenDue: oneOf(['POST', 'EXPIRE']),
+      approvalsNeeded: whole,
+      notBefore: orNull(moment),
+      isOrdererShutOut: flag,
+      isWithCore: flag,
+      decisions: Decisions,
+    }),
+  ),
   core: orNull(
     shape({
       mode: oneOf(coreModes),
@@ -127,8 +145,21 @@ const SideOfTransfer = shape({
   ...{ holdsOut: amount, holdsIn: amount },
 });
 
+const waitsFor = {
+  waits_for_approval: 'SECOND_APPROVAL',
+  waits_for_time: 'PROCESSING_TIME',
+  waits_for_core: 'CORE',
+} as const;
+
 const Decided = shape({
   outcome: oneOf(['DONE', 'WAITS', 'PROPOSED']),
+  waitsFor: optional(
+    Type.Unsafe<(typeof waitsFor)[keyof typeof waitsFor]>({
+      ...oneOf(Object.values(waitsFor)),
+      description:
+        'With WAITS. SECOND_APPROVAL: another person must approve it too. PROCESSING_TIME: it is approved, and posts at its processing time. CORE: it completes when the core accepts it.',
+    }),
+  ),
   id: text,
   status: optional(oneOf(statuses)),
   failureCode: optional(orNull(text)),
@@ -196,12 +227,15 @@ export const transferOperations: readonly OperatorOperation[] = [
       ),
     }),
     response: Type.Array(anything),
-    async handle({ database, clock, businessTime }, { institutionId, query: { heldFor: reason, age } }) {
+    async handle(deps, { institutionId, query: { heldFor: reason, age }, operator, origin }) {
+      const { database, clock, businessTime } = deps;
       const now = clock();
-      const ordered = age && ordersOfAge(age, businessTime(institutionId, now));
+      const at = businessTime(institutionId, now);
+      const decider = mayUse(operator.roles, 'transfers:decide') ? { origin, at } : null;
+      const ordered = age && ordersOfAge(age, at);
       const filter = reason === undefined && age === undefined ? undefined : { heldFor: reason, ordered };
       const waiting: object[] = [];
-      for await (const act of waitingActs(database, institutionId, { now, filter })) {
+      for await (const act of waitingActs(database, institutionId, { now, filter, decider })) {
         waiting.push(act);
         if (waiting.length === 1_000) break;
       }
@@ -216,9 +250,11 @@ export const transferOperations: readonly OperatorOperation[] = [
     summary:
       'A transfer with the checks of its decision, approvals, entries on both sides, steps, the outcome of the core, and the deliveries of its events.',
     response: TransferRead,
-    async handle(deps, { institutionId, params: { transferId }, origin }) {
+    async handle(deps, { institutionId, params: { transferId }, operator, origin }) {
       const shown = await readTransfer(deps, institutionId, { transferId, origin });
-      return shown && transferDocument(shown);
+      const at = deps.businessTime(institutionId, deps.clock());
+      const decider = mayUse(operator.roles, 'transfers:decide') ? { origin, at } : null;
+      return shown && transferDocument(shown, decider);
     },
   }),
   operatorOperation({
@@ -304,8 +340,15 @@ function review(kind: 'approve' | 'decline', summary: string): OperatorOperation
       const { id, status, failureCode } = outcome.transfer;
       if (outcome.kind === 'changed') return { outcome: 'DONE', id, status, failureCode };
       switch (outcome.why) {
-        case 'waits':
-          return { outcome: 'WAITS', id, status, failureCode };
+        case 'waits_for_approval':
+        case 'waits_for_time':
+        case 'waits_for_core':
+          return { outcome: 'WAITS', waitsFor: waitsFor[outcome.why], id, status, failureCode };
+        case 'not_in_review':
+          throw new Problem(
+            'act_refused',
+            'It needs no approval: it waits for its processing time or for the core.',
+          );
         case 'approved_before':
           throw new Problem('act_refused', 'You have approved it already. Another person must approve it.');
         case 'with_core':

@@ -4,10 +4,17 @@ import { Amount, Badge, Button, Notice, Submit, TextField } from '../../../desig
 import { sumOf } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { wordOf } from '../../format.ts';
-import { act, type Decided, pathOf, sentenceOf, type WaitingTransfer } from '../../operations.ts';
+import {
+  act,
+  type Decided,
+  type Decision,
+  pathOf,
+  sentenceOf,
+  type WaitingTransfer,
+} from '../../operations.ts';
 import { toSignIn } from '../../session.ts';
 import { decideAll, type Outcome } from './decide-all.ts';
-import { type Decision, wordsOf } from './decision.ts';
+import { wordsOf } from './decision.ts';
 
 interface BulkProps {
   readonly decision: Decision;

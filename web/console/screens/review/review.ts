@@ -11,6 +11,7 @@ import { Moment, momentColumn, ShortMoment } from '../../moment.ts';
 import {
   act,
   type Decided,
+  type Decision,
   type FoundTransfer,
   type Proposal,
   pathOf,
@@ -22,7 +23,7 @@ import { ask, may, session } from '../../session.ts';
 import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { Status } from '../transfer-columns.ts';
 import { BulkDialog } from './bulk-dialog.ts';
-import { type Decision, wordsOf } from './decision.ts';
+import { decidersOf, effectOf, wordsOf } from './decision.ts';
 import { Sides } from './sides.ts';
 import { usualOf } from './usual.ts';
 
@@ -82,13 +83,9 @@ function QueueFilter({ filter }: { filter: { readonly heldFor: string; readonly 
 function actOf(decision: Decision, transfer: WaitingTransfer): Act<Decided> {
   const { id, amount, currencyCode, fromAccountId, toAccountId } = transfer;
   const subject = `${amount} ${currencyCode} from ${fromAccountId} to ${toAccountId}.`;
-  const effects = {
-    approve: 'The money moves once enough persons have approved it.',
-    decline: 'The transfer fails for good, and the held money is free again.',
-  };
   return {
     verb: wordOf(decision),
-    effect: `${subject} ${effects[decision]}`,
+    effect: `${subject} ${effectOf[decision]}`,
     run: (reason) => act<Decided>(`${pathOf`/transfers/${id}`}/${decision}`, { reason }),
   };
 }
@@ -125,8 +122,14 @@ function Queue({
       if (!others.delete(id) && others.size < mostChosen) others.add(id);
       return others;
     });
-  const decideChosen = (decision: Decision) => chosen.length > 0 && setBulk({ decision, transfers: chosen });
-  const decide = (decision: Decision, transfer: WaitingTransfer) => setDeciding({ decision, transfer });
+  const allowed = (decision: Decision) => chosen.filter(({ decisions }) => decisions.includes(decision));
+  const decideChosen = (decision: Decision) => {
+    const some = allowed(decision);
+    if (some.length > 0) setBulk({ decision, transfers: some });
+  };
+  const decide = (decision: Decision, transfer: WaitingTransfer) => {
+    if (transfer.decisions.includes(decision)) setDeciding({ decision, transfer });
+  };
   const listen = (event: KeyboardEvent) => {
     const transfer = current();
     if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || transfer === undefined) return;
@@ -200,8 +203,12 @@ function Queue({
         chosen.length > 0 &&
         html`<div class="actions chosen" role="group" aria-label="The chosen transfers">
         <span>${chosen.length} chosen</span>
-        <${Button} onPress=${() => decideChosen('approve')}>Approve all <kbd>A</kbd><//>
-        <${Button} kind="quiet" onPress=${() => decideChosen('decline')}>Decline all <kbd>D</kbd><//>
+        ${(['approve', 'decline'] as const).map((decision) => {
+          const count = allowed(decision).length;
+          if (count === 0) return null;
+          const many = count === chosen.length ? 'all' : `${count} of them`;
+          return html`<${Button} key=${decision} kind=${decision === 'decline' ? 'quiet' : undefined} onPress=${() => decideChosen(decision)}>${wordOf(decision)} ${many} <kbd>${decision === 'approve' ? 'A' : 'D'}</kbd><//>`;
+        })}
         <${Button} kind="text" onPress=${() => setChosenIds(new Set())}>Choose none<//>
       </div>`
       }
@@ -253,14 +260,6 @@ function useSelection(transfers: readonly WaitingTransfer[]) {
   };
 }
 
-/** The same person never counts twice. */
-function decidersOf({ approvedBy, approvalsNeeded }: WaitingTransfer): string {
-  if (approvedBy.includes(session.value?.name ?? '')) return 'another approver: you have approved it';
-  if (approvalsNeeded === 0) return 'an approver, who may decline it';
-  const missing = approvalsNeeded - approvedBy.length;
-  return missing > 1 ? `approvers, ${missing} of them` : 'an approver';
-}
-
 /** The amount and the destination of the transfer beside those that completed before. */
 function Usual({ transfer, last }: { transfer: WaitingTransfer; last: readonly FoundTransfer[] }) {
   const { completed, larger, largest, toDestination } = usualOf(transfer, last);
@@ -295,15 +294,17 @@ function Selected({
         <div><dt>Waits for</dt><dd>${wordOf(transfer.heldFor)}</dd></div>
         <div><dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd></div>
         <div><dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd></div>
-        <div><dt>May decide</dt><dd>${decidersOf(transfer)}</dd></div>
+        <div><dt>May decide</dt><dd>${decidersOf(transfer, session.value?.name ?? '')}</dd></div>
       </dl>
       ${transfer.isOrdererShutOut && html`<${Notice} kind="warn" title="The member who ordered it is shut out now." />`}
       <div class="actions">
         ${
-          may('transfers:decide') &&
-          html`
-          <button type="button" class="button" onClick=${() => onDecide('approve')}>Approve <kbd>a</kbd></button>
-          <button type="button" class="button" data-kind="quiet" onClick=${() => onDecide('decline')}>Decline <kbd>d</kbd></button>`
+          transfer.decisions.includes('approve') &&
+          html`<button type="button" class="button" onClick=${() => onDecide('approve')}>Approve <kbd>a</kbd></button>`
+        }
+        ${
+          transfer.decisions.includes('decline') &&
+          html`<button type="button" class="button" data-kind="quiet" onClick=${() => onDecide('decline')}>Decline <kbd>d</kbd></button>`
         }
         <a class="button" data-kind="quiet" href=${addressOf('transfers', transfer.id)}>Open</a>
       </div>

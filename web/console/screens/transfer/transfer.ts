@@ -7,10 +7,10 @@ import { html } from '../../../design/html.ts';
 import { type Act, ActButton } from '../../act.ts';
 import { dueWords, durationOf, wordOf } from '../../format.ts';
 import { Moment, momentColumn } from '../../moment.ts';
-import { act, type Decided, pathOf, read, type ShownTransfer } from '../../operations.ts';
+import { act, type Decided, type Decision, pathOf, read, type ShownTransfer } from '../../operations.ts';
 import { ask, may } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
-import { wordsOf } from '../review/decision.ts';
+import { effectOf, wordsOf } from '../review/decision.ts';
 import { Status } from '../transfer-columns.ts';
 import { boundOf, Checks } from './checks.ts';
 import { CoreOutcome } from './core-outcome.ts';
@@ -54,24 +54,14 @@ function screeningOf({ verdict, answer, reference }: NonNullable<ShownTransfer['
 
 /** The acts that the state of the transfer allows. */
 function actsOf({ id, status, pending, reversedBy, reverses }: ShownTransfer): Act<Decided>[] {
-  const decide = (decision: string, verb: string, effect: string): Act<Decided> => ({
-    verb,
+  const decide = (decision: Decision | 'reverse', effect: string): Act<Decided> => ({
+    verb: wordOf(decision),
     effect,
     run: (reason) => act<Decided>(`${pathOf`/transfers/${id}`}/${decision}`, { reason }),
   });
-  const decline = decide(
-    'decline',
-    'Decline',
-    'The transfer fails for good, and the held money is free again.',
-  );
-  if (pending !== null && pending !== undefined) {
-    const isReview = pending.approvalsNeeded > 0;
-    return isReview
-      ? [decide('approve', 'Approve', 'The money moves once enough persons have approved it.'), decline]
-      : [decline];
-  }
+  if (pending) return pending.decisions.map((decision) => decide(decision, effectOf[decision]));
   const isReversible = status === 'COMPLETED' && !reversedBy && !reverses;
-  return isReversible ? [decide('reverse', 'Reverse', 'A new transfer takes the whole amount back.')] : [];
+  return isReversible ? [decide('reverse', 'A new transfer takes the whole amount back.')] : [];
 }
 
 function Facts({ transfer }: { transfer: ShownTransfer }) {
