@@ -34,12 +34,17 @@ follow('request', {
       parent,
     ];
   },
-  end(span, { status, code, isHangUp, transferId }) {
+  end(span, { status, code, isHangUp, transferId, caller }) {
     span.setAttributes({
       ...(!isHangUp && { 'http.response.status_code': status }),
       ...(code !== undefined && { 'error.type': code }),
       ...(transferId !== undefined && { 'sharedraft.transfer_id': transferId }),
       ...(isHangUp && { 'sharedraft.hang_up': true }),
+      // Members without a value are left out by the SDK.
+      'sharedraft.institution_id': caller.institutionId,
+      'sharedraft.client_id': caller.clientId,
+      'sharedraft.user_key': caller.userKey,
+      'sharedraft.operator_id': caller.operatorId,
     });
     if (!isHangUp && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   },

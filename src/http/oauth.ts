@@ -51,12 +51,14 @@ export function tokenRequestOf({
   header,
   certificate,
   url,
+  recognize,
 }: Pick<
   Input<unknown, unknown, unknown, 'none'>,
-  'body' | 'repeated' | 'origin' | 'header' | 'certificate' | 'url'
+  'body' | 'repeated' | 'origin' | 'header' | 'certificate' | 'url' | 'recognize'
 >): RawTokenRequest {
   const parameters: Record<string, unknown> = Object(body);
   const text = header('dpop');
   const proof = text === undefined ? {} : { proof: { text, method: 'POST', url } };
-  return { parameters, repeated, authorization: header('authorization'), ...proof, certificate, origin };
+  const authorization = header('authorization');
+  return { parameters, repeated, authorization, ...proof, certificate, origin, recognize };
 }

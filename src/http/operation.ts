@@ -4,6 +4,7 @@ import type { Origin } from '../events/index.ts';
 import type { Actor, ClientActor, CoveredAccounts, MemberActor } from '../institutions/index.ts';
 import type { Basis, LogPosition } from '../memory/index.ts';
 import type { Problem, ProblemCode } from '../shared/problem.ts';
+import type { CallerFacts } from '../shared/seams.ts';
 import type { Rate } from './limits/rate-limit.ts';
 import type { Services } from './services.ts';
 
@@ -71,6 +72,8 @@ export interface Input<Params, Query, Body, Token extends TokenKind> {
    * once if too many requests wait.
    */
   stepAside(): AbortSignal;
+  /** Tells the log of a caller who is recognized in the handler. */
+  recognize(facts: CallerFacts): void;
   readonly log: { warn(facts: object, message: string): void };
   /** A request header; the values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;

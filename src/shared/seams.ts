@@ -5,6 +5,15 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
  * them (ADR 38). A seam without a subscriber costs a branch.
  */
 
+/** The caller of a request by keys and ids, as far as it is certain: for the log and for traces, so without personal data. */
+export interface CallerFacts {
+  readonly institutionId?: number | undefined;
+  readonly clientId?: string | undefined;
+  /** The key of the user's row, in decimals. */
+  readonly userKey?: string | undefined;
+  readonly operatorId?: string | undefined;
+}
+
 /** An HTTP request. Members without a value at the start are set at the end. */
 export interface RequestMessage {
   readonly method: string;
@@ -22,6 +31,7 @@ export interface RequestMessage {
   /** It lasts until its caller leaves, so that its time says nothing. */
   readonly isStream: boolean;
   transferId: string | undefined;
+  caller: CallerFacts;
 }
 
 /** A statement, from its submission to the response of its packet. */

@@ -26,10 +26,10 @@ describe('edge of the token operation', () => {
         authorization: 'Basic eA==',
       },
     });
-    const { origin, countFor, ...first } = seen[0] ?? assert.fail('nothing was handed over');
+    const { origin, countFor, recognize, ...first } = seen[0] ?? assert.fail('nothing was handed over');
     assert.match(origin.transactionId, /^[0-9a-f-]{36}$/);
     assert.equal(origin.address, '127.0.0.1');
-    assert.equal(typeof countFor, 'function');
+    assert.deepEqual([typeof countFor, typeof recognize], ['function', 'function']);
     assert.deepEqual(first, {
       parameters: { grant_type: 'password', unknown: 1 },
       repeated: [],

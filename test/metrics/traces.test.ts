@@ -11,6 +11,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { type DeliveryMessage, seams } from '../../src/shared/seams.ts';
 import { clientOf, type DemoCaller, memberOf, paths } from '../support/demo.ts';
+import { demoAddress, operatorOf } from '../support/operators.ts';
 import { eventually } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -27,7 +28,7 @@ before(async () => {
     new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
   );
   await import('../../ops/opentelemetry/tracer.mjs' as string);
-  service = await startTestService();
+  service = await startTestService({ environment: demoAddress });
   member = await memberOf(service, 'demo.member', 'demo-member-password');
 });
 after(() => service.close());
@@ -59,6 +60,19 @@ test('a request continues the trace of its caller', async () => {
   assert.equal(request.parentSpanContext?.spanId, parentSpanId);
   assert.equal(request.attributes['http.response.status_code'], 201);
   assert.equal(request.attributes['http.route'], paths.transfers);
+  assert.equal(request.attributes['sharedraft.operation'], 'initiateTransfer');
+  assert.equal(request.attributes['sharedraft.client_id'], 'demo-app');
+  assert.equal(typeof request.attributes['sharedraft.institution_id'], 'number');
+  assert.equal(typeof request.attributes['sharedraft.user_key'], 'string');
+  assert.equal(request.attributes['sharedraft.operator_id'], undefined);
+});
+
+test('the span of an operator’s request names the operation, the institution and the operator', async () => {
+  const operator = await operatorOf(service, 'Demo viewer');
+  assert.equal((await operator.get('/session')).status, 200);
+  const { attributes } = await spanOf((span) => span.attributes['sharedraft.operation'] === 'showOwnSession');
+  assert.match(String(attributes['sharedraft.operator_id']), /^[0-9a-f-]{36}$/);
+  assert.equal(typeof attributes['sharedraft.institution_id'], 'number');
 });
 
 test('a batch is a root span, linked with the requests of its orders, and its statements are below it', async () => {

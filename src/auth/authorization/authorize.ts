@@ -143,6 +143,7 @@ export async function authorize(deps: AuthDeps, parameters: Parameters, browser:
   const institutionId = clientId && (await deps.clientDirectory.institutionOf(clientId));
   if (!clientId || !institutionId) throw new UnsafeRequestError('The app is not known here.');
   const client = await activeClient(deps, institutionId, clientId);
+  browser.recognize?.({ institutionId, clientId });
   const pushed = parameterOf(parameters, 'request_uri');
   const request =
     pushed === undefined
@@ -443,12 +444,14 @@ export async function pageOf(
 }
 
 /** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
-export function openPage(deps: AuthDeps, text: string, { secret }: Browser) {
+export function openPage(deps: AuthDeps, text: string, { secret, recognize }: Browser) {
   const { vault, clock } = deps;
   const page = openRequest(deps, text, { kind: 'page', nowMillis: clock().getTime() });
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
   }
+  const { institutionId, clientId } = page.request;
+  recognize?.({ institutionId, clientId });
   return { ...page, secret };
 }
 

@@ -29,12 +29,14 @@ export async function signInWithCode(
 }
 
 /** Throws UnsafeRequestError for a page of another browser, and for one that waited too long. */
-function openCodePage(deps: AuthDeps, text: string, { secret }: Browser) {
+function openCodePage(deps: AuthDeps, text: string, { secret, recognize }: Browser) {
   const { vault, clock } = deps;
   const page = openRequest(deps, text, { kind: 'code', nowMillis: clock().getTime() });
   if (page === undefined || secret === undefined || page.browser !== browserHash(vault, secret)) {
     throw new UnsafeRequestError('This page has expired. Go back to the app and start again.');
   }
+  const { institutionId, clientId } = page.request;
+  recognize?.({ institutionId, clientId });
   const { userKey, userId, userEpoch } = page;
   return { ...page, half: { userKey: BigInt(userKey), userId, userEpoch }, secret };
 }

@@ -82,6 +82,7 @@ export async function authenticateClient(
   }
   if (!client.active) throw await refuse('client_inactive');
   deps.clientBackoff.succeeded(backoffKey);
+  request.recognize?.({ institutionId, clientId });
   return client;
 }
 

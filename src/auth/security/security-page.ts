@@ -44,6 +44,7 @@ export async function openSecurityPage(
   const institutionId = clientId && (await deps.clientDirectory.institutionOf(clientId));
   if (!clientId || !institutionId) throw new UnsafeRequestError('The app is not known here.');
   const place = { institutionId, clientId };
+  browser.recognize?.(place);
   const session = await findSession(deps, institutionId, browser);
   return session !== undefined && isRecent(deps, session)
     ? securityPage(deps, place, { session })
@@ -167,6 +168,7 @@ export async function onPage<Kind extends MemberPage['kind']>(
   const page = openRequest(deps, text, { kind, nowMillis: deps.clock().getTime() });
   if (page === undefined) throw new UnsafeRequestError('This page has expired. Open it again.');
   const { institutionId, clientId, sessionId } = page as MemberPage;
+  browser.recognize?.({ institutionId, clientId });
   const session = await findSession(deps, institutionId, browser);
   if (session?.sessionId !== sessionId || !isRecent(deps, session)) {
     return signInFirst(deps, { institutionId, clientId }, { browser, session });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Origin } from '../../events/index.ts';
+import type { CallerFacts } from '../../shared/seams.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import type { Vault } from '../keys/vault.ts';
 
@@ -11,6 +12,8 @@ export interface Browser {
   readonly sessionSecret: (institutionId: InstitutionId) => string | undefined;
   readonly userAgent: string | undefined;
   readonly origin: Origin;
+  /** Called for the log with the client of the page, and with the member of the session. */
+  readonly recognize?: ((facts: CallerFacts) => void) | undefined;
 }
 
 /** Cookies that a response sets; null deletes the session's. */

@@ -32,9 +32,11 @@ export async function findSession(
   if (secret === undefined) return undefined;
   const now = clock();
   const idleSince = idleSinceOf(now);
-  return database.write(institutionId, (db) =>
+  const session = await database.write(institutionId, (db) =>
     useSession(db, sessionHash(vault, secret), { host: host?.name ?? null, now, idleSince }),
   );
+  if (session !== undefined) browser.recognize?.({ institutionId, userKey: String(session.userKey) });
+  return session;
 }
 
 /** A session of a member who has just signed in. Its secret is new at each sign-in, so no one can have planted it. */
@@ -57,6 +59,7 @@ export async function beginSession(
       userAgent: browser.userAgent?.slice(0, longestUserAgent) ?? null,
     }),
   );
+  browser.recognize?.({ institutionId, userKey: String(userKey) });
   return { session: { ...session, userId, username: null, authenticatedAt }, secret };
 }
 

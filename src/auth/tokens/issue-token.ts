@@ -65,6 +65,7 @@ async function issueTo(
   const { certificate } = request;
   const confirmation = await confirmRequest(deps, client, { proof, certificate });
   const granted = await grant.authorize(deps, client, request, confirmation);
+  if (granted.use === 'member') request.recognize?.({ userKey: String(granted.userKey) });
   const { scopes: own, maxScopes, maxLifetimeSeconds, idToken, ...holder } = granted;
   const mayCarry = (scope: Scope) =>
     (maxScopes?.includes(scope) ?? true) && (holder.use === 'client' || memberScopes.includes(scope));

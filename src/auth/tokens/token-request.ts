@@ -1,4 +1,5 @@
 import type { Origin } from '../../events/index.ts';
+import type { CallerFacts } from '../../shared/seams.ts';
 import type { ProofOfRequest } from '../dpop/proof.ts';
 import { OAuthError } from './oauth-error.ts';
 
@@ -15,6 +16,8 @@ export interface RawTokenRequest {
   readonly origin: Origin;
   /** Called with the authenticated client. Problem `too_many_requests` beyond the client's rate. */
   readonly countFor?: (clientId: string) => void;
+  /** Called for the log with the authenticated client, and with the member once one is certain. */
+  readonly recognize?: ((facts: CallerFacts) => void) | undefined;
 }
 
 export class TokenRequest {
@@ -22,6 +25,7 @@ export class TokenRequest {
   readonly proof: ProofOfRequest | undefined;
   readonly certificate: string | undefined;
   readonly origin: Origin;
+  readonly recognize: RawTokenRequest['recognize'];
   readonly #parameters: Readonly<Record<string, unknown>>;
 
   /** RFC 6749 section 3.2: a parameter must not appear twice. */
@@ -33,6 +37,7 @@ export class TokenRequest {
     this.proof = raw.proof;
     this.certificate = raw.certificate;
     this.origin = raw.origin;
+    this.recognize = raw.recognize;
   }
 
   /** Undefined for an empty parameter too (RFC 6749 section 3.2). */

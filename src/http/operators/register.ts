@@ -8,7 +8,7 @@ import {
   type SignedInOperator,
 } from '../../operators/index.ts';
 import type { Page } from '../../shared/page.ts';
-import { Problem } from '../../shared/problem.ts';
+import { Problem, type ProblemCode } from '../../shared/problem.ts';
 import type { Admission } from '../limits/admission.ts';
 import { requireAcceptable } from '../request/accept.ts';
 import { plainAddress } from '../request/address/address.ts';
@@ -35,6 +35,9 @@ declare module 'fastify' {
 
 /** A header of requests that a page makes while nobody is at it. They are no use of the session, so it ends in time. */
 const unattended = 'sharedraft-unattended';
+
+/** Refusals of an act on a transfer that exists. */
+const refusalsOfTransfer: readonly ProblemCode[] = ['act_refused', 'transfer_final', 'transfer_with_core'];
 
 /** The operations of operators. Every one of them is checked here, before its body is read. */
 export function registerOperatorOperations(
@@ -64,7 +67,11 @@ export function registerOperatorOperations(
       scope.route({
         method: operation.method,
         url: `${operationsBase}${operation.path}`.replaceAll(/\{(\w+)\}/g, ':$1'),
-        config: { right: operation.right, isStream: operation.isStream === true },
+        config: {
+          operationId: operation.operationId,
+          right: operation.right,
+          isStream: operation.isStream === true,
+        },
         schema: {
           params: idsOf(operation.path),
           querystring: closedQuery(query),
@@ -124,7 +131,9 @@ async function respond(
   const query = request.query as Record<string, never>;
   const list = { actor: { institutionId }, url, query };
   const { positionWords } = operation;
-  const found = await operation.handle(deps, {
+  // For the log once the transfer is known to exist: the text of another id could be anything.
+  const about = (request.params as { readonly transferId?: string }).transferId ?? null;
+  const work = operation.handle(deps, {
     operator,
     institutionId,
     origin: { ...originOf(operator, requestOrigin(request)), statedReason: reasonIn(request.body) },
@@ -134,7 +143,12 @@ async function respond(
     page: positionWords === undefined ? { limit: 0, after: null } : readPage(list, positionWords),
     reader,
   });
+  const found = await Promise.resolve(work).catch((error) => {
+    if (error instanceof Problem && refusalsOfTransfer.includes(error.code)) request.transferId = about;
+    throw error;
+  });
   if (found === undefined) throw new Problem('not_found', 'There is nothing with this id.');
+  request.transferId = about;
   if (positionWords === undefined) return { status: 200, body: found };
   const response = pageResponse(list, found as Page<object>, (item) => item);
   return 'body' in response ? response : { status: 200, body: [] };

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type RequestMessage, seams } from '../../shared/seams.ts';
+import { type CallerFacts, type RequestMessage, seams } from '../../shared/seams.ts';
 import { traceparentOf } from '../request/transaction-id.ts';
 
 /**
@@ -36,7 +36,7 @@ function messageOf(request: FastifyRequest): RequestMessage {
   return {
     method: request.method,
     route: url,
-    operation: config.operation?.operationId,
+    operation: config.operation?.operationId ?? config.operationId,
     headers: request.headers,
     transactionId: request.id,
     status: 0,
@@ -45,6 +45,7 @@ function messageOf(request: FastifyRequest): RequestMessage {
     isHangUp: false,
     isStream: config.isStream === true,
     transferId: undefined,
+    caller: {},
   };
 }
 
@@ -54,6 +55,7 @@ function publishEnd(message: RequestMessage, request: FastifyRequest, reply: Fas
   message.seconds = reply.elapsedTime / 1000;
   message.isHangUp = !reply.raw.writableFinished;
   message.transferId = request.transferId ?? undefined;
+  message.caller = callerOf(request);
   seams.request.asyncEnd.publish(message);
 }
 
@@ -80,14 +82,23 @@ function logResponse(log: FastifyBaseLogger, request: FastifyRequest, reply: Fas
 
 /** The facts that each line of a request has, as far as they are known by then. Keys and ids only, no personal data. */
 function factsOf(request: FastifyRequest): object {
-  const { actor } = request.caller ?? {};
+  const { config } = request.routeOptions;
   return {
-    operation: request.routeOptions.config.operation?.operationId,
-    institutionId: actor?.institutionId,
-    clientId: actor?.clientId,
-    userKey: actor?.kind === 'member' ? String(actor.userKey) : undefined,
+    operation: config.operation?.operationId ?? config.operationId,
+    ...callerOf(request),
     transferId: request.transferId ?? undefined,
   };
+}
+
+/** The bearer of the token, the operator of the session, or the caller that a use case recognized on its way. */
+function callerOf({ caller, operator, recognized }: FastifyRequest): CallerFacts {
+  if (caller !== null) {
+    const { actor } = caller;
+    const { institutionId, clientId } = actor;
+    return { institutionId, clientId, userKey: actor.kind === 'member' ? String(actor.userKey) : undefined };
+  }
+  if (operator !== null) return { institutionId: operator.institutionId, operatorId: operator.operatorId };
+  return recognized ?? {};
 }
 
 /** A request's own logger. Most requests log no line of their own, so it is made at a line. */

@@ -14,6 +14,7 @@ import type { Actor } from '../../institutions/index.ts';
 import type { Basis } from '../../memory/index.ts';
 import { type DatabaseFailure, databaseFailureOf, describeError } from '../../shared/describe-error.ts';
 import { Problem } from '../../shared/problem.ts';
+import type { CallerFacts } from '../../shared/seams.ts';
 import { fdxErrorResponse, interactionHeader, interactionIdOf } from '../fdx/fdx-error.ts';
 import { forOneAddress, type OtherCells, registerForwarding } from '../forwarding/register.ts';
 import { type Admission, admissionOf } from '../limits/admission.ts';
@@ -42,6 +43,7 @@ import { byteStreamOf } from '../request/body/byte-stream.ts';
 import { readLeniently } from '../request/body/lenient-body.ts';
 import { clientCertHeader, clientCertReader } from '../request/client-cert.ts';
 import { closedQuery, readScalars } from '../request/query-parameters.ts';
+import { recognizerOf } from '../request/recognize.ts';
 import { traceparentOf, transactionIdOf } from '../request/transaction-id.ts';
 import { refuseInvalid } from '../request/validation.ts';
 import type { Services } from '../services.ts';
@@ -95,7 +97,9 @@ declare module 'fastify' {
     bodyFacts: BodyFacts | null;
     /** For the log. */
     problemCode: string | null;
-    /** For the log: the transfer that the response shows. */
+    /** For the log: the caller of a request without a token or an operator's session. */
+    recognized: CallerFacts | null;
+    /** For the log: the transfer that the response shows, or that an operator's request is about. */
     transferId: string | null;
     /** For the log: the failed statement behind the response. */
     failure: DatabaseFailure | null;
@@ -104,6 +108,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operation?: Operation;
+    /** Of an operation of operators. */
+    operationId?: string;
   }
 }
 
@@ -124,6 +130,7 @@ export async function createServer(services: Services, options: ServerOptions): 
   app.decorateRequest('bodyFacts', null);
   app.decorateRequest('problemCode', null);
   app.decorateRequest('transferId', null);
+  app.decorateRequest('recognized', null);
   app.decorateRequest('failure', null);
   app.decorateRequest('resumeContext', null);
   const addressOf = callerAddressReader(options.trustedProxies ?? []);
@@ -424,6 +431,7 @@ function registerOperation(
           whileLeft: (rate, act) => rates.whileLeft(rate, request, act),
           note: (rate) => rates.note(rate, request),
           stepAside: () => admission.stepAside(reply),
+          recognize: recognizerOf(request),
           log: request.log,
           header: (name) => request.headers[name]?.toString(),
         });

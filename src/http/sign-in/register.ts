@@ -3,6 +3,7 @@ import type { InstitutionId } from '../../institutions/index.ts';
 import { plainAddress } from '../request/address/address.ts';
 import { bodyParsers } from '../request/body/body-parsers.ts';
 import { parseForm } from '../request/body/form.ts';
+import { recognizerOf } from '../request/recognize.ts';
 import {
   type BrowserResponse,
   type BrowserRoute,
@@ -76,6 +77,7 @@ function respond(
       secret: cookies.browser(cookie),
       sessionSecret: (institutionId: InstitutionId) => cookies.session(cookie, institutionId),
       userAgent: headers['user-agent'],
+      recognize: recognizerOf(request),
       origin: {
         transactionId: request.id,
         address: request.callerAddress,

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Vault } from '../../auth/index.ts';
 import { appendAudit, type CommandOrigin, type Origin } from '../../events/index.ts';
 import { Problem } from '../../shared/problem.ts';
+import type { CallerFacts } from '../../shared/seams.ts';
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import type { OperatorRow } from './operator-queries.ts';
 import { freshSeconds, mayUse, type Right, rights } from './rights.ts';
@@ -39,6 +40,8 @@ export interface SignedInOperator extends SessionRow {
 export interface SignInFrom {
   readonly origin: Origin;
   readonly userAgent: string | undefined;
+  /** Called for the log with the operator who has signed in. */
+  readonly recognize?: ((facts: CallerFacts) => void) | undefined;
 }
 
 /**
@@ -53,7 +56,7 @@ export async function beginSession(
     kind,
     method,
     authenticatedAt = clock(),
-    from: { origin, userAgent },
+    from: { origin, userAgent, recognize },
   }: {
     readonly operator: Pick<OperatorRow, 'operatorId' | 'name'>;
     readonly kind: SessionKind;
@@ -76,6 +79,7 @@ export async function beginSession(
   const by: CommandOrigin = { ...origin, operator: { user: name, operatorId } };
   const entry = { action: 'operator.signed_in', outcome: 'succeeded', reason: method } as const;
   await appendAudit(tx, { ...entry, subject: sessionId, origin: by }, createdAt);
+  recognize?.({ institutionId: tx.institutionId, operatorId });
   return secret;
 }
 

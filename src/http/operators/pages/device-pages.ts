@@ -5,7 +5,6 @@ import {
   DeviceError,
   deviceClientId,
   findDevice,
-  findOperator,
   originOf,
   pollDevice,
   type SignedInOperator,
@@ -22,6 +21,7 @@ import {
   paths,
   redirectTo,
   sendPage,
+  signedInOperator,
   signInFirst,
 } from './page.ts';
 import { deviceCodeView, deviceDoneView, deviceView } from './views.ts';
@@ -30,7 +30,7 @@ const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Device authorization of the command line (RFC 8628): its two requests, and the pages of the operator. */
 export function registerDevicePages(scope: FastifyInstance, page: PageDeps): void {
-  const { deps, cookie, publicUrl } = page;
+  const { deps, publicUrl } = page;
   scope.post(paths.deviceAuthorization, (request, reply) =>
     answerClient(reply, async () => {
       const { client_id: clientId, institution = '', machine = '' } = fieldsOf(request);
@@ -57,7 +57,7 @@ export function registerDevicePages(scope: FastifyInstance, page: PageDeps): voi
     }),
   );
   scope.post(paths.endSession, async (request, reply) => {
-    const operator = await findOperator(deps, cookie.secretOf(request));
+    const operator = await signedInOperator(page, request);
     await signOut(deps, operator, originOf(operator, requestOrigin(request)));
     return reply.code(204).send();
   });
@@ -99,12 +99,12 @@ async function answerClient(reply: FastifyReply, work: () => Promise<object>): P
 }
 
 async function answerOperator(
-  { deps, cookie }: PageDeps,
+  page: PageDeps,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   work: (operator: SignedInOperator) => Promise<OperatorView>,
 ): Promise<FastifyReply> {
   try {
-    return sendPage(reply, await work(await findOperator(deps, cookie.secretOf(request))));
+    return sendPage(reply, await work(await signedInOperator(page, request)));
   } catch (error) {
     if (!(error instanceof Problem) || !signInFirst.has(error.code)) throw error;
     return redirectTo(reply, `${paths.signIn}?next=${paths.device}`);

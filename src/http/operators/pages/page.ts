@@ -9,6 +9,7 @@ import {
   signOut,
 } from '../../../operators/index.ts';
 import type { Html } from '../../../shared/text/html.ts';
+import { recognizerOf } from '../../request/recognize.ts';
 import { documentOf, policyOf } from '../../sign-in/document.ts';
 import { requestOrigin } from '../register.ts';
 import type { SessionCookie } from '../session-cookie.ts';
@@ -82,7 +83,16 @@ export function fieldsOf(request: FastifyRequest): Readonly<Record<string, strin
 }
 
 export function fromOf(request: FastifyRequest): SignInFrom {
-  return { origin: requestOrigin(request), userAgent: request.headers['user-agent'] };
+  const userAgent = request.headers['user-agent'];
+  return { origin: requestOrigin(request), userAgent, recognize: recognizerOf(request) };
+}
+
+/** The operator of the session. Problems `missing_token` and `invalid_token`. */
+export async function signedInOperator(
+  { deps, cookie }: PageDeps,
+  request: FastifyRequest,
+): Promise<SignedInOperator> {
+  return noted(request, await findOperator(deps, cookie.secretOf(request)));
 }
 
 /** The operator whom the browser's cookie signs in. */
@@ -91,7 +101,16 @@ export async function operatorOf(
   request: FastifyRequest,
 ): Promise<SignedInOperator | undefined> {
   const secret = cookie.read(request);
-  return secret === undefined ? undefined : findOperator(deps, secret).catch(() => undefined);
+  if (secret === undefined) return undefined;
+  const operator = await findOperator(deps, secret).catch(() => undefined);
+  return operator && noted(request, operator);
+}
+
+/** An operator who has just signed in is named by the log in place of the one before. */
+function noted(request: FastifyRequest, operator: SignedInOperator): SignedInOperator {
+  const { institutionId, operatorId } = operator;
+  request.recognized ??= { institutionId, operatorId };
+  return operator;
 }
 
 /** Ends the session of the browser, if it has one. */

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CommandOrigin } from '../../../events/index.ts';
 import {
   addOwnPasskey,
-  findOperator,
   openOwnPasskeys,
   originOf,
   removeOwnPasskey,
@@ -10,7 +9,15 @@ import {
 } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { requestOrigin } from '../register.ts';
-import { fieldsOf, type PageDeps, paths, redirectTo, sendPage, signInFirst } from './page.ts';
+import {
+  fieldsOf,
+  type PageDeps,
+  paths,
+  redirectTo,
+  sendPage,
+  signedInOperator,
+  signInFirst,
+} from './page.ts';
 import { type PasskeysOutcome, passkeysView } from './views.ts';
 
 type Change = (operator: SignedInOperator, origin: CommandOrigin) => Promise<PasskeysOutcome>;
@@ -36,12 +43,13 @@ export function registerPasskeyPages(scope: FastifyInstance, page: PageDeps): vo
 }
 
 async function answer(
-  { deps, cookie }: PageDeps,
+  page: PageDeps,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   change?: Change,
 ): Promise<FastifyReply> {
   try {
-    const operator = await findOperator(deps, cookie.secretOf(request));
+    const { deps } = page;
+    const operator = await signedInOperator(page, request);
     const origin = originOf(operator, requestOrigin(request));
     const outcome = await change?.(operator, origin).catch(onlyPasskey);
     return sendPage(reply, passkeysView(await openOwnPasskeys(deps, operator), outcome));
