@@ -1079,13 +1079,18 @@ create table proposals (
   confirmed_sudo  text,
   confirmed_at    timestamp with time zone,
   confirmed_xid   xid8,
+  account_id      text collate "C",
+  currency        text collate "C",
+  amount          bigint,
   constraint proposals_pkey PRIMARY KEY (institution_id, proposal_key),
   constraint proposals_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint proposals_amount_check CHECK (amount <> 0),
   constraint proposals_confirmation CHECK (num_nonnulls(confirmed_by, confirmed_at, confirmed_xid) = ANY (ARRAY[0, 3])),
   constraint proposals_confirmed_by_check CHECK (confirmed_by <> ''::text),
   constraint proposals_confirmed_in_time CHECK (confirmed_at < expires_at),
   constraint proposals_confirmed_sudo_check CHECK (confirmed_sudo <> ''::text),
   constraint proposals_kind_check CHECK (kind = ANY (ARRAY['REVERSAL'::text, 'RULES'::text, 'ADJUSTMENT'::text])),
+  constraint proposals_money CHECK ((num_nonnulls(account_id, currency, amount) = ANY (ARRAY[0, 3])) AND (kind = 'ADJUSTMENT'::text OR amount IS NULL)),
   constraint proposals_proposed_by_check CHECK (proposed_by <> ''::text),
   constraint proposals_proposed_sudo_check CHECK (proposed_sudo <> ''::text),
   constraint proposals_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64),
@@ -1095,6 +1100,9 @@ CREATE INDEX proposals_by_subject ON proposals USING btree (institution_id, kind
 comment on table proposals is 'Dual control: one operator proposes a reversal, an adjustment or a change of rules, another confirms it with the same command and content.';
 comment on column proposals.subject is 'Id of the transfer to reverse, key of the break to adjust, or SHA-256 of the rules in hex.';
 comment on column proposals.confirmed_xid is 'The transaction that confirmed it.';
+comment on column proposals.account_id is 'The account to adjust. Null for any other act.';
+comment on column proposals.currency is 'Of the amount.';
+comment on column proposals.amount is 'The amount that the adjustment adds to the account: the difference that the first person saw.';
 
 create type counter_state as (
   limit_key      integer,
@@ -3251,9 +3259,10 @@ begin
   if requires_dual_control(new.institution_id) and not exists (
     select from proposals p
     where p.institution_id = new.institution_id and p.kind = 'ADJUSTMENT' and p.subject = new.break_key::text
+      and (p.account_id, p.currency, p.amount) = (new.account_id, new.currency, new.difference)
       and p.confirmed_xid = pg_current_xact_id()
   ) then
-    raise exception 'core_breaks: break % is adjusted without dual control: no second person confirmed it', new.break_key
+    raise exception 'core_breaks: break % is adjusted without dual control: no second person confirmed its amount', new.break_key
       using errcode = 'SD082';
   end if;
   return new;
@@ -6628,7 +6637,7 @@ grant delete, insert, select on passkey_challenges to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on passkeys to sharedraft_service;
 grant delete, insert, select, update (held_for, due_at, when_due) on pending_transfers to sharedraft_service;
 grant insert, select, update (first_name, last_name, email, phone_number, phone_type, birth_date, self_declared, erased_at) on persons to sharedraft_service;
-grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
+grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at, account_id, currency, amount), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
 grant delete, insert, select on provider_assertion_replays to sharedraft_service;
 grant delete, insert, select on provider_directory to sharedraft_service;
 grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;

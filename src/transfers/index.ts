@@ -28,6 +28,7 @@ export {
   transferLanes,
 } from './desk/transfer-desk.ts';
 export { consentOfTwo, listProposals } from './dual-control/dual-control.ts';
+export type { Proposal } from './dual-control/proposal-queries.ts';
 export { type Decision, explainTransfer } from './explain-transfer.ts';
 export { getTransfer } from './get-transfer.ts';
 export { initiateTransfer } from './initiate-transfer.ts';

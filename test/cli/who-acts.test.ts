@@ -36,7 +36,7 @@ const words: Readonly<Record<keyof typeof acts, readonly string[]>> = {
   'transfer reverse': ['none'],
   'transfer rules': ['no-folder'],
   'core note': ['1', '--note', 'x'],
-  'core adjust': ['1', ...why],
+  'core adjust': ['1', '--difference', '1.00', ...why],
   'institution settings': ['harbor', '--name', 'Harbour'],
   'institution calendar add': ['2026-12-24', '--closed'],
   'institution calendar remove': ['2026-12-24'],

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAdjusted } from '../../src/core-connection/breaks/break-queries.ts';
-import { adjustBreak } from '../../src/core-connection/index.ts';
-import { Book, takePostingKeys } from '../../src/ledger/index.ts';
+import { adjustBreak, findBreak } from '../../src/core-connection/index.ts';
+import { Book, formatMinor, takePostingKeys } from '../../src/ledger/index.ts';
+import { sql, type Transaction } from '../../src/storage/index.ts';
 import { asNdjson, purchase } from '../support/core.ts';
 import { aConnector, type Connector, startCoreService } from '../support/core-instructions.ts';
 import { memberOf, paths } from '../support/demo.ts';
@@ -47,8 +48,13 @@ async function differing(byMinor: bigint, accountId = account): Promise<bigint> 
   return open?.key ?? assert.fail('no break was opened');
 }
 
-const adjust = (breakKey: bigint, user = 'ann') =>
-  adjustBreak(service.service.context, service.institutionId, { breakKey, reason, origin: commandOf(user) });
+/** As an operator who sees the difference that the break has now, unless another one is given. */
+async function adjust(breakKey: bigint, user = 'ann', seenMinor?: bigint) {
+  const found = await findBreak(service.db.database, service.institutionId, breakKey);
+  const difference = formatMinor(seenMinor ?? found?.differenceMinor ?? 1n, 'USD');
+  const order = { breakKey, difference, reason, origin: commandOf(user) };
+  return adjustBreak(service.service.context, service.institutionId, order);
+}
 const kindOf = async (...given: Parameters<typeof adjust>) => (await adjust(...given)).kind;
 
 const demandTwo = (amount: string | null) =>
@@ -132,6 +138,54 @@ test('waits for a second person where a policy demands one', async () => {
   }
 });
 
+test('posts no other difference than the one that the operator saw', async () => {
+  const before = await posted();
+  const key = await differing(250n);
+  await differing(9_000_000n);
+  assert.deepEqual(await adjust(key, 'ann', 250n), { kind: 'changed', difference: '90000.00 USD' });
+  for (const wrong of ['-90000.00', '90000.01', '90000.001', '9000000', '0', 'none', '']) {
+    const order = { breakKey: key, difference: wrong, reason, origin: commandOf('ann') };
+    const { kind } = await adjustBreak(service.service.context, service.institutionId, order);
+    assert.equal(kind, 'changed', wrong);
+  }
+  assert.equal(await posted(), before);
+  await differing(30n);
+  assert.equal(await kindOf(key, 'ann', 30n), 'adjusted');
+  assert.equal(await posted(), before + 30n);
+});
+
+test('posts the amount that two persons agreed on, and no other', async () => {
+  await demandTwo('100000');
+  try {
+    const before = await posted();
+    const key = await differing(250n);
+    assert.equal(await kindOf(key, 'ann'), 'proposed');
+    await differing(9_000_000n);
+    assert.equal(await kindOf(key, 'bob', 250n), 'changed');
+    assert.equal(await kindOf(key, 'bob', 9_000_000n), 'proposed', 'nobody else has agreed to this amount');
+    assert.equal(await posted(), before);
+    assert.equal(await kindOf(key, 'bob', 9_000_000n), 'proposed', 'nor has the same person a second time');
+    assert.deepEqual(
+      await Promise.all([kindOf(key, 'ann'), kindOf(key, 'cid')]).then((kinds) => kinds.toSorted()),
+      ['adjusted', 'closed'],
+    );
+    assert.equal(await posted(), before + 9_000_000n);
+    const entries = await service.db.superuser(
+      `select action, after_change->>'amountMinor' as amount, after_change->>'accountId' as account from audit_entries
+       where subject = $1 and action like 'core.adjustment%' order by audit_key`,
+      [String(key)],
+    );
+    assert.deepEqual(entries, [
+      { action: 'core.adjustment_proposed', amount: '250', account },
+      { action: 'core.adjustment_proposed', amount: '9000000', account },
+      { action: 'core.adjustment_proposed', amount: '9000000', account },
+      { action: 'core.adjustment_confirmed', amount: '9000000', account },
+    ]);
+  } finally {
+    await demandTwo(null);
+  }
+});
+
 test('the database refuses an adjustment without its posting, and without the second person', async () => {
   const key = await differing(60n);
   const close = (by: string, seq: string) =>
@@ -142,8 +196,9 @@ test('the database refuses an adjustment without its posting, and without the se
   await assert.rejects(close('ADJUSTED', '1'), { code: 'SD081' });
   await assert.rejects(close('AGREED', '1'), { code: 'SD081' });
   // The use case without its question for consent.
-  const post = (amountMinor: bigint) =>
+  const post = (amountMinor: bigint, first = async (_: Transaction): Promise<unknown> => undefined) =>
     service.db.database.transaction(service.institutionId, async (tx) => {
+      await first(tx);
       const other = 'internal:core-adjustment:USD';
       const book = await Book.lock(tx, [account, other]);
       const [postingKey] = await takePostingKeys(tx, 1);
@@ -157,6 +212,34 @@ test('the database refuses an adjustment without its posting, and without the se
   await demandTwo('100000');
   try {
     await assert.rejects(post(60n), { code: 'SD082' });
+    // A second person's word on another account, currency or amount, or on none.
+    const confirmed = (money: string) =>
+      service.db.superuser(
+        `insert into proposals (institution_id, kind, subject, account_id, currency, amount, proposed_by, proposed_at, expires_at)
+         values (${service.institutionId}, 'ADJUSTMENT', '${key}', ${money}, 'ann', now(), now() + interval '1 hour')`,
+      );
+    const wordThenPost = (tx: Transaction) =>
+      tx.query(
+        sql(
+          'test_confirm_all',
+          `update proposals set confirmed_by = 'bob', confirmed_at = now()
+           where institution_id = $1 and kind = 'ADJUSTMENT' and subject = $2 and confirmed_at is null`,
+        ),
+        [service.institutionId, String(key)],
+      );
+    for (const money of [
+      `'${account}', 'USD', 59`,
+      `'${account}', 'USD', -60`,
+      `'${account}', 'EUR', 60`,
+      `'a-1001-savings', 'USD', 60`,
+      'null, null, null',
+    ]) {
+      await confirmed(money);
+      await assert.rejects(post(60n, wordThenPost), { code: 'SD082' }, money);
+    }
+    for (const money of [`'${account}', null, 60`, `'${account}', 'USD', 0`]) {
+      await assert.rejects(confirmed(money), { code: '23514' }, money);
+    }
   } finally {
     await demandTwo(null);
   }

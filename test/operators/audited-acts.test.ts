@@ -109,7 +109,12 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     leaves: ['core.break_changed'],
   },
   // Its account is not here; test/operators/adjust-break.test.ts adjusts one.
-  adjustBreak: { by: approver, path: '/breaks/BREAK/adjust', body: reason, leaves: [] },
+  adjustBreak: {
+    by: approver,
+    path: '/breaks/BREAK/adjust',
+    body: { ...reason, difference: '1.00' },
+    leaves: [],
+  },
   changeClient: {
     by: administrator,
     path: '/clients/harbor-app',

@@ -122,6 +122,7 @@ const bodies: Readonly<Record<string, object>> = {
   restrictAccount: { restriction: 'EXCLUDE_ALL', reason: 'a test' },
   changeCalendar: { day: '2026-12-23', open: null, reason: 'a test' },
   changeBreak: { note: 'a test' },
+  adjustBreak: { difference: '1.00', reason: 'a test' },
   retireClientSecrets: { which: 'older', reason: 'a test' },
   registerProvider: {
     ...{ providerId: 'login', kind: 'jwt', issuer: 'https://login.bank.example', reason: 'a test' },

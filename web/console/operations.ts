@@ -72,6 +72,10 @@ export interface Proposal {
   readonly kind: 'proposal';
   readonly id: string;
   readonly type: string;
+  /** Of an adjustment, as the next two. */
+  readonly accountId?: string;
+  readonly amount?: string;
+  readonly currencyCode?: string;
   readonly proposedBy: string;
   readonly proposedAt: string;
   readonly expiresAt: string;

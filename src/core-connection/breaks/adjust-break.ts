@@ -4,8 +4,10 @@ import { Book, takePostingKeys } from '../../ledger/index.ts';
 import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
 import { consentOfTwo } from '../../transfers/index.ts';
 import { openSettlementAccounts, settlementAccountId } from '../intake/settlement-accounts.ts';
+import { signedMinor } from '../intake/transaction-line.ts';
 import type { LockedBreak } from './break.ts';
 import { closeAdjusted, insertNote, lockBreak } from './break-queries.ts';
+import { moneyOf } from './decide-breaks.ts';
 import { breakClosed } from './write-breaks.ts';
 
 export type Adjustment =
@@ -14,30 +16,35 @@ export type Adjustment =
   | { readonly kind: 'not_of_an_account' }
   /** Postings of the core have arrived since the comparison. */
   | { readonly kind: 'outdated' }
+  /** The difference is not the one that the operator saw. */
+  | { readonly kind: 'changed'; readonly difference: string }
   /** Nothing has changed yet: a second person must give the same command. */
   | { readonly kind: 'proposed'; readonly proposedBy: string; readonly expiresAt: Date }
   | { readonly kind: 'adjusted'; readonly adjusted: LockedBreak };
 
 export interface AdjustmentOrder {
   readonly breakKey: bigint;
+  /** The difference that the operator saw, as decimal text: another one is not posted. */
+  readonly difference: string;
   readonly reason: string;
   readonly origin: CommandOrigin;
 }
 
 /**
  * Posts the difference of an account's break against the settlement account of adjustments, and closes the break. It is a fact and has
- * no bounds: the core's balance counts. Under dual control two persons give the same command.
+ * no bounds: the core's balance counts. A comparison may change the difference of an open break, so the operator names it. Under dual
+ * control two persons give the same command, and name the same difference.
  */
 export function adjustBreak(
   deps: { readonly database: Database; readonly clock: Clock; readonly businessTime: BusinessTime },
   institutionId: InstitutionId,
-  { breakKey, reason, origin }: AdjustmentOrder,
+  { breakKey, difference, reason, origin }: AdjustmentOrder,
 ): Promise<Adjustment> {
   return deps.database.transaction(institutionId, async (tx) => {
     const found = await lockBreak(tx, breakKey);
     if (found === undefined) return { kind: 'unknown' };
     if (found.closedAt !== null) return { kind: 'closed' };
-    const { accountKey, coreId, transferId, differenceMinor } = found;
+    const { accountKey, accountId, coreId, transferId, currency, differenceMinor } = found;
     const isOfPosting = coreId !== null || transferId !== null;
     // The core has postings of a later day, which are here too.
     const isMatterOfTime = found.class === 'TIMING';
@@ -45,12 +52,15 @@ export function adjustBreak(
       return { kind: 'not_of_an_account' };
     }
     if (!found.isCurrent) return { kind: 'outdated' };
-    const about = { kind: 'ADJUSTMENT', subject: String(breakKey) } as const;
+    if (signedMinor(difference, currency) !== differenceMinor) {
+      return { kind: 'changed', difference: moneyOf(differenceMinor, currency) };
+    }
+    const money = { accountId, currency, amountMinor: differenceMinor };
+    const about = { kind: 'ADJUSTMENT', subject: String(breakKey), money } as const;
     const consent = await consentOfTwo(tx, about, { origin, at: deps.clock() });
     if (consent.kind === 'proposed') return consent;
     const at = deps.businessTime(institutionId, deps.clock());
     await post(tx, { found, accountKey, at, note: { author: nameOf(origin.operator), reason } });
-    const { accountId, currency } = found;
     const entry = {
       action: 'core.break_adjusted',
       outcome: 'succeeded',

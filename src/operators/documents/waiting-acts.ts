@@ -6,7 +6,9 @@ import {
   listPending,
   listProposals,
   type PendingFilter,
+  type Proposal,
 } from '../../transfers/index.ts';
+import { selectStandingDifferences } from './difference-queries.ts';
 
 /** The operator who may decide on transfers, at the time of the institution. */
 export interface Decider {
@@ -61,19 +63,42 @@ export async function* waitingActs(
     };
   }
   if (filter !== undefined) return;
-  for (const { kind, subject, proposedBy, proposedAt, expiresAt } of await listProposals(
-    database,
-    institutionId,
-    now,
-  ))
+  const proposals = await listProposals(database, institutionId, now);
+  for (const proposal of await confirmable(database, institutionId, proposals)) {
+    const { kind, subject, accountId, currency, amountMinor, proposedBy, proposedAt, expiresAt } = proposal;
     yield {
       kind: 'proposal' as const,
       id: subject,
       type: kind,
+      ...(accountId !== null &&
+        currency !== null &&
+        amountMinor !== null && {
+          accountId,
+          amount: formatMinor(amountMinor, currency),
+          currencyCode: currency,
+        }),
       proposedBy: proposedBy[0] ?? '',
       proposedAt,
       expiresAt,
     };
+  }
+}
+
+/** Without the adjustments of a difference that the break no longer has: nobody can confirm them. */
+async function confirmable(
+  database: Database,
+  institutionId: InstitutionId,
+  proposals: readonly Proposal[],
+): Promise<readonly Proposal[]> {
+  const breakKeys = proposals.flatMap(({ kind, subject }) =>
+    kind === 'ADJUSTMENT' ? [BigInt(subject)] : [],
+  );
+  if (breakKeys.length === 0) return proposals;
+  const standing = await database.read(institutionId, (db) => selectStandingDifferences(db, breakKeys));
+  return proposals.filter(
+    ({ kind, subject, amountMinor }) =>
+      kind !== 'ADJUSTMENT' || (amountMinor !== null && standing.get(BigInt(subject)) === amountMinor),
+  );
 }
 
 export type WaitingAct = ReturnType<typeof waitingActs> extends AsyncIterable<infer Row> ? Row : never;

@@ -12,6 +12,8 @@ import {
   insertProposal,
   type Proposal,
   type ProposalKind,
+  type ProposedAct,
+  type ProposedMoney,
   selectDualControl,
   selectOpenProposals,
   selectProposalsForUpdate,
@@ -36,19 +38,22 @@ const actions = {
  * Dual control, in the caller's transaction. It is on if a policy of the institution names a second approval. The first
  * person's act becomes a proposal, and the same act by another system user confirms it. The caller commits in both cases.
  *
+ * An adjustment of another amount is another act: it finds no proposal, and becomes one.
+ *
  * A reversal that two persons agreed on may be tried again by either of them until the proposal expires. Rules are changed and
  * breaks are adjusted in the very transaction that confirms it; the database refuses all of them otherwise.
  */
 export async function consentOfTwo(
   tx: Transaction,
-  about: { readonly kind: ProposalKind; readonly subject: string },
+  about: ProposedAct,
   { origin, at }: { readonly origin: CommandOrigin; readonly at: Date },
 ): Promise<Consent> {
   if (!(await selectDualControl(tx))) return { kind: 'agreed', proposedBy: undefined };
   const names = namesOf(origin.operator);
   const mine = (persons: readonly string[]) => shareAPerson(persons, names);
   const proposals = await selectProposalsForUpdate(tx, about, at);
-  const record = (step: 'proposed' | 'confirmed', after: object) => {
+  const record = (step: 'proposed' | 'confirmed', facts: object) => {
+    const after = { ...auditedMoney(about.money), ...facts };
     const entry = { action: actions[about.kind][step], outcome: 'succeeded', origin, after } as const;
     return appendAudit(tx, { ...entry, subject: about.subject }, at);
   };
@@ -75,9 +80,13 @@ export async function consentOfTwo(
     return { kind: 'proposed', proposedBy: proposedBy[0] ?? '', expiresAt };
   }
   const expiresAt = new Date(at.getTime() + lifetimeMillis);
-  await insertProposal(tx, { ...about, by: origin.operator, proposedAt: at, expiresAt });
+  await insertProposal(tx, about, { by: origin.operator, proposedAt: at, expiresAt });
   await record('proposed', { expiresAt });
   return { kind: 'proposed', proposedBy: nameOf(origin.operator), expiresAt };
+}
+
+function auditedMoney(money: ProposedMoney | undefined) {
+  return money && { ...money, amountMinor: String(money.amountMinor) };
 }
 
 /** The proposals that wait for a second person, the oldest first. */

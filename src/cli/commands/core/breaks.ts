@@ -30,6 +30,11 @@ const readBreakId = accepting(
   'The id of a break is a number, as `core breaks` shows it.',
 );
 
+const readDifference = accepting(
+  (text) => /^-?[0-9]{1,15}([.][0-9]{1,4})?$/.test(text),
+  'The difference is an amount, as `core breaks` shows it: 12.50 or -12.50.',
+);
+
 interface ListOptions extends InstitutionOptions, OutputOptions {
   readonly all?: true;
   readonly class?: BreakClass;
@@ -151,26 +156,40 @@ function change(): Command {
   );
 }
 
+interface AdjustOptions extends InstitutionOptions, ConfirmOptions {
+  readonly difference: string;
+  readonly reason: string;
+}
+
 function adjust(): Command {
   const command = new Command('adjust')
     .description("post the difference of an account's break here, and close the break")
     .argument('<id>', 'as `core breaks` shows it', readBreakId)
+    .requiredOption(
+      '--difference <amount>',
+      'the difference, as `core break` shows it; another one is refused',
+      readDifference,
+    )
     .requiredOption('--reason <text>', 'why, for the audit and the story', readReason)
     .addOption(yesOption());
   return onInstitution(
     command,
     async (
       { context, institutionId, origin },
-      { reason, ...options }: InstitutionOptions & ConfirmOptions & { readonly reason: string },
+      { difference, reason, ...options }: AdjustOptions,
       id: string,
     ) => {
       const breakKey = BigInt(id);
       const found = await findBreak(context.database, institutionId, breakKey);
       if (found === undefined) throw new CommandError(`There is no break ${id}.`);
-      const amount = `${formatMinor(found.differenceMinor, found.currency)} ${found.currency}`;
+      const amount = `${difference} ${found.currency}`;
       await confirm(`${amount} is posted to ${found.accountId} as an adjustment.`, options);
-      const outcome = await adjustBreak(context, institutionId, { breakKey, reason, origin });
+      const outcome = await adjustBreak(context, institutionId, { breakKey, difference, reason, origin });
       if (outcome.kind === 'proposed') return say(proposed(`The adjustment of the break ${id}`, outcome));
+      if (outcome.kind === 'changed')
+        throw new CommandError(
+          `The difference of the break ${id} is ${outcome.difference}. Look at it again before you adjust it.`,
+        );
       if (outcome.kind !== 'adjusted') throw new CommandError(notAdjusted[outcome.kind](id));
       say(`${amount} is posted to ${found.accountId}, and the break ${id} is closed.`);
     },

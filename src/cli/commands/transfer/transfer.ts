@@ -50,7 +50,7 @@ function pending(): Command {
             id: ({ id }) => id,
             type: ({ type }) => type,
             accounts: (row) => (row.kind === 'transfer' ? `${row.fromAccountId} -> ${row.toAccountId}` : ''),
-            amount: (row) => (row.kind === 'transfer' ? `${row.amount} ${row.currencyCode}` : ''),
+            amount: ({ amount, currencyCode }) => (amount === undefined ? '' : `${amount} ${currencyCode}`),
             'waits for': waitsFor,
           },
           document: ({ kind, ...row }) => ({ kind, ...row }),

@@ -26,7 +26,6 @@ import {
   shape,
   text,
   whole,
-  withReason,
 } from '../shapes.ts';
 
 const Break = shape({
@@ -133,16 +132,25 @@ export const coreOperations: readonly OperatorOperation[] = [
     right: 'transfers:decide',
     summary:
       'Post the difference of an account’s break here, and close the break. Under dual control two persons do this once each.',
-    body: withReason,
+    body: body({
+      difference: Type.String({
+        ...amount,
+        maxLength: 24,
+        description:
+          'The difference of the break, as you saw it. Another one is refused: a comparison has changed it.',
+      }),
+      reason,
+    }),
     response: shape({
       outcome: oneOf(['DONE', 'PROPOSED']),
       proposedBy: optional(text),
       expiresAt: optional(moment),
     }),
-    async handle(deps, { institutionId, params: { breakId }, body: { reason: why }, origin }) {
+    async handle(deps, { institutionId, params: { breakId }, body: { difference, reason: why }, origin }) {
       const breakKey = keyOf(breakId);
       if (breakKey === undefined) return undefined;
-      const outcome = await adjustBreak(deps, institutionId, { breakKey, reason: why, origin });
+      const order = { breakKey, difference, reason: why, origin };
+      const outcome = await adjustBreak(deps, institutionId, order);
       switch (outcome.kind) {
         case 'unknown':
           return undefined;
@@ -152,6 +160,11 @@ export const coreOperations: readonly OperatorOperation[] = [
           const { proposedBy, expiresAt } = outcome;
           return { outcome: 'PROPOSED', proposedBy, expiresAt };
         }
+        case 'changed':
+          throw new Problem(
+            'act_refused',
+            `The difference of the break is now ${outcome.difference}. Look at it again before you adjust it.`,
+          );
         default:
           throw new Problem('act_refused', notAdjusted[outcome.kind]);
       }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
 import { addressOf } from '../../../common/router.ts';
 import { Amount, Badge, Notice } from '../../../design/components.ts';
+import { formatMoney } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { type Act, ActButton } from '../../act.ts';
 import { wordOf } from '../../format.ts';
@@ -61,7 +62,7 @@ function actsOf(path: string, { owner, closedAt }: ShownBreak): Act<string>[] {
 /** A lasting difference of an account is posted here; the service refuses any other. */
 function adjustmentOf(
   path: string,
-  { closedAt, class: kind, transactionId, transferId }: ShownBreak,
+  { closedAt, class: kind, transactionId, transferId, accountId, difference, currencyCode }: ShownBreak,
 ): Act<string>[] {
   if (
     closedAt !== undefined ||
@@ -74,9 +75,9 @@ function adjustmentOf(
   return [
     {
       verb: 'Adjust',
-      effect: 'The difference is posted to the account, and the break is closed. The core’s balance counts.',
+      effect: `${formatMoney(difference, currencyCode)} is posted to ${accountId}, and the break is closed. The core’s balance counts.`,
       async run(reason) {
-        const { outcome } = await act<Decided>(`${path}/adjust`, { reason });
+        const { outcome } = await act<Decided>(`${path}/adjust`, { difference, reason });
         return outcome === 'PROPOSED'
           ? 'Your adjustment is noted. Another person must decide the same.'
           : 'The difference is posted, and the break is closed.';

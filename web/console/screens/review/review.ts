@@ -333,8 +333,8 @@ function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
     <header><h2 id="proposals">Acts that wait for a second person</h2></header>
     <ul class="list">${proposals.map(
       (one) => html`<li class="row" key=${one.id}>
-        <span class="first">${wordOf(one.type)}: ${one.id}</span><${Badge} kind="warn">until <${Moment} at=${one.expiresAt} /><//>
-        <span class="second">by ${one.proposedBy}</span><span class="second"><${Moment} at=${one.proposedAt} /></span>
+        <span class="first">${wordOf(one.type)}: ${one.type === 'ADJUSTMENT' ? html`<a href=${addressOf('breaks', one.id)}>${one.id}</a>` : one.id}</span><${Badge} kind="warn">until <${Moment} at=${one.expiresAt} /><//>
+        <span class="second">${one.amount && html`<${Amount} value=${one} /> to ${one.accountId}, `}by ${one.proposedBy}</span><span class="second"><${Moment} at=${one.proposedAt} /></span>
       </li>`,
     )}</ul>
   </section>`;
