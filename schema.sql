@@ -2578,8 +2578,10 @@ create table operator_device_requests (
   is_approved       boolean,
   method            text,
   authenticated_at  timestamp with time zone,
+  session_id        text collate "C",
   constraint operator_device_requests_pkey PRIMARY KEY (institution_id, device_hash),
   constraint operator_device_requests_institution_id_operator_id_fkey FOREIGN KEY (institution_id, operator_id) REFERENCES operators(institution_id, operator_id),
+  constraint operator_device_requests_session FOREIGN KEY (institution_id, session_id) REFERENCES operator_sessions(institution_id, session_id) ON DELETE CASCADE,
   constraint operator_device_requests_check CHECK (expires_at > created_at),
   constraint operator_device_requests_decided CHECK (num_nonnulls(operator_id, is_approved, method, authenticated_at) = ANY (ARRAY[0, 4])),
   constraint operator_device_requests_device_hash_check CHECK (length(device_hash) = 32),
@@ -2596,6 +2598,7 @@ comment on column operator_device_requests.user_code_hash is 'HMAC of the code t
 comment on column operator_device_requests.machine is 'The name that the machine gives itself.';
 comment on column operator_device_requests.interval_seconds is 'The least time between two polls; five seconds more after each one that came too early.';
 comment on column operator_device_requests.authenticated_at is 'The sign-in of the browser that decided.';
+comment on column operator_device_requests.session_id is 'The session in which the operator decided. Once it has ended, the approval counts no more.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- consent accounts
@@ -3874,6 +3877,14 @@ begin
     where o.institution_id = new.institution_id and o.operator_id = new.operator_id and o.status = 'ACTIVE'
       and o.source = case new.method when 'passkey' then 'INVITATION' when 'provider' then 'PROVIDER' else 'DEMO' end) then
     raise exception 'operators: the operator is not active, or signs in another way' using errcode = 'SD142';
+  end if;
+  if new.kind = 'COMMAND_LINE' and not exists (
+    select from operator_device_requests d
+    join operator_sessions s
+      on s.institution_id = d.institution_id and s.session_id = d.session_id and s.operator_id = d.operator_id
+    where d.institution_id = new.institution_id and d.operator_id = new.operator_id and d.is_approved
+      and (d.method, d.authenticated_at) = (new.method, new.authenticated_at) and s.ended_at is null) then
+    raise exception 'operators: no session that has not ended approved this command line' using errcode = 'SD143';
   end if;
   return new;
 end
@@ -6626,7 +6637,7 @@ grant delete, insert, select on mail_suppressions to sharedraft_service;
 grant delete, insert, select, update (authenticated_at, last_used_at, ended_at) on member_sessions to sharedraft_service;
 grant select on opening_counters to sharedraft_service;
 grant insert, select, update (deposited_on) on openings to sharedraft_service;
-grant delete, insert, select, update (interval_seconds, last_polled_at, operator_id, is_approved, method, authenticated_at) on operator_device_requests to sharedraft_service;
+grant delete, insert, select, update (interval_seconds, last_polled_at, operator_id, is_approved, method, authenticated_at, session_id) on operator_device_requests to sharedraft_service;
 grant delete, insert, select, update (selector, secret_hash, failed_tries, expires_at) on operator_invitations to sharedraft_service;
 grant delete, insert, select, update (sign_count, last_used_at) on operator_passkeys to sharedraft_service;
 grant delete, insert, select on operator_provider_groups to sharedraft_service;

@@ -5,6 +5,7 @@ import { createClient } from '../../src/auth/index.ts';
 import { ownOrigin } from '../../src/events/index.ts';
 import { Authenticator, type Lie, optionsIn } from '../support/authenticator.ts';
 import { commandsOn } from '../support/commands.ts';
+import { approvedDevice } from '../support/device.ts';
 import { institutionOf } from '../support/identity.ts';
 import { sendTo, TestOperator } from '../support/operators.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -465,16 +466,18 @@ describe('an operator’s passkey', () => {
   });
 });
 
-describe('the page of own passkeys', () => {
-  const path = '/operations/passkeys';
+const ownPasskeys = '/operations/passkeys';
 
-  async function addSecond(browser: TestBrowser, name = 'Phone') {
-    const page = await browser.get(path);
-    const key = new Authenticator(issuer);
-    const credential = key.create(optionsIn(page.text));
-    const answer = await browser.post(path, { request: page.request, credential, name });
-    return { key, answer, form: { request: page.request, credential, name } };
-  }
+async function addSecond(browser: TestBrowser, name = 'Phone') {
+  const page = await browser.get(ownPasskeys);
+  const key = new Authenticator(issuer);
+  const credential = key.create(optionsIn(page.text));
+  const answer = await browser.post(ownPasskeys, { request: page.request, credential, name });
+  return { key, answer, form: { request: page.request, credential, name } };
+}
+
+describe('the page of own passkeys', () => {
+  const path = ownPasskeys;
 
   test('adds a second passkey that signs in, lists both by name, and removes one, with an audit entry each', async () => {
     const { browser, operatorId, key } = await enrolled('viewer');
@@ -538,6 +541,121 @@ describe('the page of own passkeys', () => {
     assert.equal((await browser.get(path)).headers.get('location'), toSignIn);
     const late = await apiOf(browser).send('DELETE', '/passkeys/00000000-0000-4000-8000-000000000000');
     assert.equal(late.body.code, 'insufficient_user_authentication');
+  });
+});
+
+describe('the approval of a command line', () => {
+  const approved = ({ browser }: { readonly browser: TestBrowser }) =>
+    approvedDevice(service, 'lakeside', browser);
+  const reason = { reason: 'lost laptop' };
+  let ada: TestOperator;
+  before(async () => {
+    ada = apiOf((await enrolled('administrator')).browser);
+  });
+
+  test('lasts until its one use while the session that gave it lasts', async () => {
+    const bea = await enrolled('teller');
+    const device = await approved(bea);
+    assert.equal(await device.poll(), 200);
+    assert.equal(await device.poll(), 'invalid_grant');
+  });
+
+  for (const [act, run] of [
+    ['a new invitation', (bea) => ada.post(`/operators/${bea.operatorId}/invitation`, reason)],
+    [
+      'a suspension, also after the operator is back',
+      async (bea) => {
+        const set = (status: string) =>
+          ada.send('PATCH', `/operators/${bea.operatorId}`, { status, ...reason });
+        assert.equal((await set('SUSPENDED')).status, 200);
+        return set('ACTIVE');
+      },
+    ],
+    [
+      'the end of the operator',
+      (bea) => ada.send('PATCH', `/operators/${bea.operatorId}`, { status: 'ENDED', ...reason }),
+    ],
+    [
+      'the removal of a passkey in another browser',
+      async (bea) => {
+        const other = apiOf((await signIn(bea.key)).browser);
+        await addSecond((await signIn(bea.key)).browser);
+        const [first] = (await other.get('/passkeys')).body;
+        return other.send('DELETE', `/passkeys/${first.passkeyId}`);
+      },
+    ],
+    ['a sign-out', (bea) => bea.browser.post('/operations/sign-out', {})],
+  ] satisfies readonly [
+    string,
+    (bea: Awaited<ReturnType<typeof enrolled>>) => Promise<{ readonly status: number }>,
+  ][]) {
+    test(`ends by ${act}`, async () => {
+      const bea = await enrolled('teller');
+      const device = await approved(bea);
+      const { status } = await run(bea);
+      assert.ok(status < 400, String(status));
+      assert.equal((await ownSession(bea.browser)).status, 401);
+      assert.equal(await device.poll(), 'access_denied');
+      assert.equal(await device.poll(), 'invalid_grant', 'the code is used up');
+    });
+  }
+
+  test('stays when the browser that gave it removes a passkey, which ends the other sessions', async () => {
+    const bea = await enrolled('teller');
+    await addSecond(bea.browser);
+    const device = await approved(bea);
+    const own = apiOf(bea.browser);
+    const [, second] = (await own.get('/passkeys')).body;
+    assert.equal((await own.send('DELETE', `/passkeys/${second.passkeyId}`)).status, 200);
+    assert.equal(await device.poll(), 200);
+  });
+
+  test('gives no session, and an open page no passkey, that outlives a new invitation at the same moment', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      const bea = await enrolled('teller');
+      const device = await approved(bea);
+      const page = await bea.browser.get(ownPasskeys);
+      const credential = new Authenticator(issuer).create(optionsIn(page.text));
+      const [, , invited] = await Promise.all([
+        device.poll(),
+        bea.browser.post(ownPasskeys, { request: page.request, credential, name: 'Phone' }),
+        ada.post(`/operators/${bea.operatorId}/invitation`, reason),
+      ]);
+      assert.equal(invited.status, 200, JSON.stringify(invited.body));
+      const left = await service.db.superuser(
+        'select from operator_sessions where operator_id = $1 and ended_at is null',
+        [bea.operatorId],
+      );
+      assert.equal(left.length, 0);
+      const passkeys = 'select from operator_passkeys where operator_id = $1';
+      assert.equal((await service.db.superuser(passkeys, [bea.operatorId])).length, 0);
+    }
+  });
+
+  test('is demanded by the database, for the session of the command line itself', async () => {
+    const bea = await enrolled('teller');
+    await approved(bea);
+    const begin = (authenticatedAt = 'd.authenticated_at') =>
+      service.db.superuser(
+        `insert into operator_sessions (institution_id, session_id, secret_hash, operator_id, kind, method, authenticated_at,
+                                        created_at, last_used_at, expires_at)
+         select d.institution_id, gen_random_uuid()::text, sha256(gen_random_uuid()::text::bytea), d.operator_id, 'COMMAND_LINE', d.method,
+                ${authenticatedAt}, now(), now(), now() + interval '1 hour'
+         from operator_device_requests d where d.operator_id = $1`,
+        [bea.operatorId],
+      );
+    await assert.rejects(begin(`d.authenticated_at + interval '1 minute'`), { code: 'SD143' });
+    await begin();
+    await service.db.superuser('update operator_sessions set ended_at = now() where operator_id = $1', [
+      bea.operatorId,
+    ]);
+    await assert.rejects(begin(), { code: 'SD143' });
+    const expired = `delete from operator_sessions where operator_id = $1`;
+    await service.db.superuser(expired, [bea.operatorId]);
+    const left = await service.db.superuser('select from operator_device_requests where operator_id = $1', [
+      bea.operatorId,
+    ]);
+    assert.equal(left.length, 0, 'a request goes with its session');
   });
 });
 

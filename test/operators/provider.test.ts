@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { exportJWK, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { commandsOn } from '../support/commands.ts';
+import { approvedDevice } from '../support/device.ts';
 import { sendTo, TestOperator } from '../support/operators.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { TestBrowser } from '../support/sign-in.ts';
@@ -197,6 +198,17 @@ describe('node-oidc-provider as the institution’s provider', () => {
     groupsOf.delete('cid');
     assert.equal((await signIn('cid')).answer.status, 401);
     assert.equal((await service.db.superuser(`select from operators where name = 'Staff cid'`)).length, 0);
+  });
+
+  test('ends the approval of a command line with the sessions of a person who lost the groups', async () => {
+    groupsOf.set('eve', ['bank-staff']);
+    const { browser } = await signIn('eve');
+    const device = await approvedDevice(service, 'lakeside', browser);
+    groupsOf.set('eve', ['golf']);
+    assert.equal((await signIn('eve')).answer.status, 401);
+    groupsOf.set('eve', ['bank-staff']);
+    assert.equal((await signIn('eve')).answer.status, 303);
+    assert.equal(await device.poll(), 'access_denied');
   });
 
   test('keeps a suspended or ended operator out, whatever the groups say', async () => {
@@ -507,14 +519,30 @@ describe('a provider that lies', () => {
     const { browser } = await attempt();
     const first = await sessionOf(browser);
     const token = browser.cookies.get('operator') ?? '';
+    const device = await approvedDevice(service, 'harbor', browser);
     await configure('harbor', 'https://login.other.example', ...groups);
     assert.equal(
       (await sendTo(service.address, 'GET', '/session', { authorization: `Bearer ${token}` })).status,
       401,
     );
     await configure('harbor', issuer, ...groups);
+    assert.equal(await device.poll(), 'access_denied', 'the approval of a command line has ended too');
     const again = await attempt();
     assert.equal((await sessionOf(again.browser)).operatorId, first.operatorId);
+    const undecided = await approvedDevice(service, 'harbor', again.browser);
+    const place = ['--break-glass', 'a test', '--institution', 'harbor', '--yes'];
+    const off = await sharedraft('institution', 'operators-provider', 'off', ...place);
+    assert.equal(off.code, 0, off.stderr);
+    assert.equal(
+      (
+        await sendTo(service.address, 'GET', '/session', {
+          authorization: `Bearer ${again.browser.cookies.get('operator')}`,
+        })
+      ).status,
+      401,
+    );
+    assert.equal(await undecided.poll(), 'access_denied', 'also when no other provider takes its place');
+    await configure('harbor', issuer, ...groups, '--private-key-jwt');
     await service.db.superuser(
       `update operators set provider_issuer = 'https://older.example' where operator_id = $1`,
       [first.operatorId],

@@ -2,11 +2,14 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { appendAudit, type CommandOrigin, type Origin } from '../../events/index.ts';
 import { findInstitutionByCode } from '../../institutions/index.ts';
 import { isReadable } from '../../shared/text/readable-text.ts';
-import type { InstitutionId } from '../../storage/index.ts';
+import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import { lockOperator } from '../access/operator-queries.ts';
+import { selectSessions } from '../access/session-queries.ts';
 import { beginSession, requireRight, type SignedInOperator, type SignInFrom } from '../access/sessions.ts';
 import { openPage, type PasskeyDeps, sealPage } from '../passkeys/ceremony.ts';
+import { lockProvider } from '../provider/provider-queries.ts';
 import {
+  type DeviceRequest,
   decideDevice,
   deleteDevice,
   deleteExpiredDevices,
@@ -77,8 +80,8 @@ export async function startDevice(
 }
 
 /**
- * Section 3.4: the session's secret once an operator has approved; the code is used up then. The operator must still be active. Throws
- * DeviceError: `authorization_pending`, `slow_down` (5 s more from then on), `access_denied`, `expired_token`, `invalid_grant`.
+ * Section 3.4: the session's secret once an operator has approved; the code is used up then. The operator must still be active, and the session
+ * that approved must still last. Throws DeviceError: `authorization_pending`, `slow_down` (5 s more from then on), `access_denied`, `expired_token`, `invalid_grant`.
  */
 export async function pollDevice(
   deps: PasskeyDeps,
@@ -104,24 +107,33 @@ export async function pollDevice(
         await notePoll(tx, { deviceHash, at, intervalSeconds: wanted });
         return 'authorization_pending';
       }
+      const approval = await lockApproval(tx, request, at);
+      const secret = approval && (await beginSession(tx, deps, { ...approval, kind: 'COMMAND_LINE', from }));
+      // Behind the session: the database looks for the approval.
       await deleteDevice(tx, deviceHash);
-      const operator = request.operatorId === null ? undefined : await lockOperator(tx, request.operatorId);
-      if (!request.isApproved || operator?.status !== 'ACTIVE') return 'access_denied';
-      const { method, authenticatedAt } = request;
-      if (method === null || authenticatedAt === null) return 'access_denied';
-      return {
-        secret: await beginSession(tx, deps, {
-          operator,
-          kind: 'COMMAND_LINE',
-          method,
-          authenticatedAt,
-          from,
-        }),
-      };
+      return secret === undefined ? 'access_denied' : { secret };
     }),
   );
   if (typeof result === 'string') throw new DeviceError(result);
   return result;
+}
+
+/**
+ * Undefined if the operator refused, is not active, or if the session that approved has ended meanwhile: by a sign-out, or by any act that ends
+ * the sessions of the operator. Such an act comes before or after the whole poll, by the locks.
+ */
+async function lockApproval(
+  tx: Transaction,
+  { operatorId, isApproved, method, authenticatedAt, sessionId }: DeviceRequest,
+  at: Date,
+) {
+  if (operatorId === null || method === null || authenticatedAt === null || sessionId === null)
+    return undefined;
+  const operator = await lockOperator(tx, operatorId);
+  if (method === 'provider') await lockProvider(tx);
+  const approving = await selectSessions(tx, [sessionId], at);
+  if (!isApproved || operator?.status !== 'ACTIVE' || approving.length === 0) return undefined;
+  return { operator, method, authenticatedAt };
 }
 
 /** The machine that asks, as the signed-in operator sees it before the decision (section 5.4). */
@@ -169,11 +181,11 @@ export async function answerDevice(
   requireRight(operator, 'devices:approve', now);
   const page = openPage(deps, 'device', request);
   if (page?.sessionId !== operator.sessionId) return false;
-  const { institutionId, operatorId, method, authenticatedAt } = operator;
+  const { institutionId, operatorId, method, authenticatedAt, sessionId } = operator;
   return deps.database.transaction(institutionId, async (tx) => {
     const deviceHash = Buffer.from(page.deviceHash, 'base64url');
     const machine = (await lockDevice(tx, deviceHash))?.machine;
-    const decision = { operatorId, isApproved, method, authenticatedAt, now };
+    const decision = { operatorId, isApproved, method, authenticatedAt, sessionId, now };
     if (!(await decideDevice(tx, deviceHash, decision))) return false;
     const entry = { action: 'operator.device_decided', outcome: 'succeeded', origin } as const;
     await appendAudit(tx, { ...entry, reason: isApproved ? 'approved' : 'denied', after: { machine } }, now);

@@ -15,6 +15,8 @@ export interface DeviceRequest {
   readonly isApproved: boolean | null;
   readonly method: SignInMethod | null;
   readonly authenticatedAt: Date | null;
+  /** The session in which the operator decided. */
+  readonly sessionId: string | null;
 }
 
 const insert = sql(
@@ -46,7 +48,7 @@ export async function insertDevice(
 }
 
 const columns =
-  'device_hash, machine, address, created_at, expires_at, interval_seconds, last_polled_at, operator_id, is_approved, method, authenticated_at';
+  'device_hash, machine, address, created_at, expires_at, interval_seconds, last_polled_at, operator_id, is_approved, method, authenticated_at, session_id';
 
 const byCode = sql(
   'access_device_by_code',
@@ -73,8 +75,8 @@ export async function lockDevice(tx: Queryable, deviceHash: Buffer): Promise<Dev
 
 const decide = sql(
   'access_decide_device',
-  `update operator_device_requests set operator_id = $3, is_approved = $4, method = $5, authenticated_at = $6
-   where institution_id = $1 and device_hash = $2 and is_approved is null and expires_at > $7`,
+  `update operator_device_requests set operator_id = $3, is_approved = $4, method = $5, authenticated_at = $6, session_id = $7
+   where institution_id = $1 and device_hash = $2 and is_approved is null and expires_at > $8`,
 );
 
 /** False if it was decided before, or has expired. */
@@ -86,12 +88,13 @@ export async function decideDevice(
     readonly isApproved: boolean;
     readonly method: SignInMethod;
     readonly authenticatedAt: Date;
+    readonly sessionId: string;
     readonly now: Date;
   },
 ): Promise<boolean> {
-  const { operatorId, isApproved, method, authenticatedAt, now } = decision;
-  const values = [tx.institutionId, deviceHash, operatorId, isApproved, method, authenticatedAt, now];
-  return (await tx.query(decide, values)).rowCount === 1;
+  const { operatorId, isApproved, method, authenticatedAt, sessionId, now } = decision;
+  const decided = [operatorId, isApproved, method, authenticatedAt, sessionId];
+  return (await tx.query(decide, [tx.institutionId, deviceHash, ...decided, now])).rowCount === 1;
 }
 
 const poll = sql(

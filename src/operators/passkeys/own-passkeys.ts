@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import { lockOperator } from '../access/operator-queries.ts';
-import { endOtherSessionsOf } from '../access/session-queries.ts';
+import { endOtherSessionsOf, selectSessions } from '../access/session-queries.ts';
 import { requireRight, type SignedInOperator } from '../access/sessions.ts';
 import {
   enrollmentOptions,
@@ -65,11 +65,14 @@ export async function addOwnPasskey(
   if (page?.sessionId !== operator.sessionId) return false;
   const key = await readEnrollment(deps, sent, page.challenge);
   if (key === undefined) return false;
-  const { institutionId, operatorId } = operator;
+  const { institutionId, operatorId, sessionId } = operator;
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx) => {
     const own = await lockOperator(tx, operatorId);
-    if (own?.status !== 'ACTIVE' || own.source !== 'INVITATION' || !(await spend(tx, page))) return false;
+    // A new invitation at this moment has removed all passkeys, and ended the session that would add one.
+    const lasting = await selectSessions(tx, [sessionId], at);
+    if (own?.status !== 'ACTIVE' || own.source !== 'INVITATION' || lasting.length === 0) return false;
+    if (!(await spend(tx, page))) return false;
     const passkeyId = randomUUID();
     if (!(await insertPasskey(tx, { ...key, passkeyId, operatorId, createdAt: at }))) return false;
     const entry = { action: 'operator.passkey_added', outcome: 'succeeded', subject: passkeyId } as const;
