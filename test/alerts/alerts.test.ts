@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { clientCredentials, NotFoundError, password, Sharedraft } from '../../client/src/index.ts';
 import { runMaintenance } from '../../src/app/background/maintenance.ts';
+import { reissueActivation } from '../../src/auth/index.ts';
+import { ownOrigin } from '../../src/events/index.ts';
 import { checkedFetch } from '../support/contract.ts';
+import { institutionOf } from '../support/identity.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../webhooks/receiver.ts';
 
@@ -286,6 +289,27 @@ test('a loan has no balance alert', async () => {
     channels: ['INBOX'],
   } as const;
   await assert.rejects(want(loan), /not valid/);
+});
+
+test('a member with a login hears of a new password by an activation code, and one without hears of none', async () => {
+  const { userId } = await bank.members.register({
+    memberNumber: '100016',
+    email: 'poppy.newcomer@example.test',
+  });
+  const { auth } = service.service.context;
+  const { institutionId } = await institutionOf(service, 'lakeside');
+  const activate = async (secret: string) => {
+    const issued = await reissueActivation(auth, institutionId, { name: userId, origin: ownOrigin() });
+    const login = { username: 'poppy.new', password: secret };
+    await bank.members.activate({ activationCode: issued?.code ?? '', ...login });
+    await settled();
+    const inbox = await inboxOf(memberOf(login.username, secret));
+    return inbox.map(({ alertType }) => alertType).filter((type) => type === 'PASSWORD_CHANGED');
+  };
+  assert.deepEqual(await activate('seven lanterns by the lake'), []);
+  assert.deepEqual(await activate('nine lanterns by the lake'), ['PASSWORD_CHANGED']);
+  const [mail] = (await alertEvents()).filter(({ data }) => data?.alertType === 'PASSWORD_CHANGED');
+  assert.equal(mail?.data?.emailAddress, 'poppy.newcomer@example.test');
 });
 
 test('an alert is kept for 400 days', async () => {

@@ -23,6 +23,8 @@ export interface ActivationRow {
   readonly userKey: bigint;
   readonly personKey: bigint;
   readonly userId: string;
+  /** The user has a username and a password. Only the use of this code could give them to a user without. */
+  readonly hasLogin: boolean;
   readonly secretHash: Buffer;
   readonly failedTries: number;
   readonly expiresAt: Date;
@@ -31,7 +33,7 @@ export interface ActivationRow {
 
 const activation = sql(
   'auth_activation',
-  `select a.user_key, u.user_id, u.person_key, a.secret_hash, a.failed_tries, a.expires_at,
+  `select a.user_key, u.user_id, u.person_key, u.username is not null as has_login, a.secret_hash, a.failed_tries, a.expires_at,
           array(select c.member_number from customer_persons cp
                 join customers c on c.institution_id = cp.institution_id and c.customer_key = cp.customer_key
                 where cp.institution_id = a.institution_id and cp.person_key = u.person_key) as member_numbers

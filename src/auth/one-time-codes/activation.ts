@@ -74,8 +74,9 @@ export async function reissueActivation(
 }
 
 /**
- * Sets a registered user's username and password. Only a wrong code counts as a try. Problems: `username_rejected`, `password_rejected`,
- * `username_taken`; `activation_code_invalid`, alike for a wrong, used or expired code, too many tries, and a user without a membership.
+ * Sets a registered user's username and password. A member who had a login hears of the new password as of any other change. Only a wrong code
+ * counts as a try. Problems: `username_rejected`, `password_rejected`, `username_taken`; `activation_code_invalid`, alike for a wrong, used or
+ * expired code, too many tries, and a user without a membership.
  */
 export async function activateMember(
   { depositOpening, ...deps }: AuthDeps & { readonly depositOpening: DepositOpening },
@@ -102,11 +103,12 @@ export async function activateMember(
   try {
     await deps.database.transaction(institutionId, async (tx) => {
       if (!(await deleteActivation(tx, selector, { maxTries, now: businessAt }))) throw invalidCode();
-      const { userKey } = activation;
+      const { userKey, hasLogin } = activation;
       const credentials = { username, passwordHash };
       if (!(await updateCredentials(tx, userKey, credentials))) throw usernameTaken();
-      const event = { kind: 'member.activated', subjectKey: userKey } as const;
-      await appendEvents(tx, [event], at);
+      const activated = { kind: 'member.activated', subjectKey: userKey } as const;
+      const changed = { kind: 'member.password_changed', subjectKey: userKey } as const;
+      await appendEvents(tx, hasLogin ? [activated, changed] : [activated], at);
       const { userId } = activation;
       const entry = { action: 'user.activated', outcome: 'succeeded', clientId, userId, origin } as const;
       await appendAudit(tx, entry, at);

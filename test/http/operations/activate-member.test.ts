@@ -19,11 +19,16 @@ const password = 'seven lanterns by the lake';
 const activate = (body: object, caller: DemoCaller = app): Promise<Answer> =>
   caller.post(paths.activate, body);
 
-/** Registers a member, and issues a code as the command line does. */
+/** Registers a member, and issues a code. */
 async function aRegisteredMember(memberNumber: string, email: string) {
   const registered = await app.post(paths.register, { memberNumber, email });
   assert.equal(registered.status, 201, registered.text);
   const { userId } = registered.body;
+  return { userId, profile: registered.text, activationCode: await aCodeFor(userId) };
+}
+
+/** Issues a code as the command line does. */
+async function aCodeFor(userId: string): Promise<string> {
   const { auth, database } = service.service.context;
   const institution = await database.directory((db) => findInstitutionByCode(db, 'lakeside'));
   assert.ok(institution);
@@ -32,7 +37,7 @@ async function aRegisteredMember(memberNumber: string, email: string) {
     origin: ownOrigin(),
   });
   assert.ok(issued);
-  return { userId, profile: registered.text, activationCode: issued.code };
+  return issued.code;
 }
 
 describe('activation: 201', () => {
@@ -94,6 +99,42 @@ describe('changing the password', () => {
     const answer = await change(app, old, next);
     assert.equal(answer.status, 403);
     assert.equal(answer.body.code, 'member_token_required');
+  });
+});
+
+describe('a second activation', () => {
+  /** The events about the member's login, the oldest first, each by its last word. */
+  async function eventsOf(userId: string) {
+    const rows = await service.db.superuser<{ kind: string }>(
+      `select o.kind from outbox o join users u on u.institution_id = o.institution_id and u.user_key = o.subject_key
+       where u.user_id = $1 and o.kind in ('member.registered', 'member.activated', 'member.password_changed') order by o.event_key`,
+      [userId],
+    );
+    return rows.map(({ kind }) => kind.replace('member.', ''));
+  }
+
+  test('a first activation changes no password, and each later one tells of the new password as any change does', async () => {
+    const { userId, activationCode } = await aRegisteredMember('100017', 'thistle.pairwise@example.test');
+    assert.equal((await activate({ activationCode, username: 'thistle.first', password })).status, 201);
+    assert.deepEqual(await eventsOf(userId), ['registered', 'activated']);
+    for (const username of ['thistle.first', 'thistle.other']) {
+      const next = await aCodeFor(userId);
+      assert.equal((await activate({ activationCode: 'NOPE', username, password })).status, 422);
+      assert.equal((await activate({ activationCode: next, username, password })).status, 201);
+    }
+    const again = ['activated', 'password_changed'];
+    assert.deepEqual(await eventsOf(userId), ['registered', 'activated', ...again, ...again]);
+  });
+
+  test('one of two activations with one code at the same moment tells of the new password', async () => {
+    const { userId, activationCode } = await aRegisteredMember('100026', 'garnet.demowitz@example.test');
+    await activate({ activationCode, username: 'garnet.first', password });
+    const code = await aCodeFor(userId);
+    const both = ['garnet.second', 'garnet.third'].map((username) =>
+      activate({ activationCode: code, username, password }),
+    );
+    assert.deepEqual((await Promise.all(both)).map(({ status }) => status).toSorted(), [201, 422]);
+    assert.deepEqual((await eventsOf(userId)).slice(2), ['activated', 'password_changed']);
   });
 });
 
