@@ -182,6 +182,12 @@ async function audit(browser: Browser, url: string): Promise<string[]> {
     await page.getByLabel('Action, like login').fill('transfer.approved');
     await page.keyboard.press('Enter');
     await page.getByText('Known payee, called back').first().waitFor();
+    await page.getByRole('button', { name: 'Details' }).first().click();
+    const details = page.getByRole('dialog', { name: 'transfer.approved, succeeded' });
+    await details.getByText('127.0.0.1').waitFor();
+    found.push(...(await breachesOf(page)).map((breach) => `${size}, details: ${breach}`));
+    await details.getByRole('link').first().click();
+    await page.waitForURL(({ hash }) => hash.startsWith('#/transfers/'));
     found.push(...faults);
     await page.context().close();
   }

@@ -52,7 +52,7 @@ export {
   openArchiveDatabase,
 } from './archive/archive-events.ts';
 export type { Need } from './archive/need-queries.ts';
-export { exportAuditPage, searchAudit } from './audit/search-audit.ts';
+export { exportAuditPage, exportFoundAudit, searchAudit } from './audit/search-audit.ts';
 export type { OperatorDeps } from './deps.ts';
 export {
   type AskingDevice,

@@ -173,6 +173,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     leaves: ['webhook.replayed'],
   },
   searchAudit: { by: auditor, path: '/audit?action=login', leaves: ['audit.read'] },
+  exportFoundAudit: { by: auditor, path: '/audit/found?action=login', leaves: ['audit.exported'] },
   exportAudit: { by: auditor, path: '/audit/export?chain=changes', leaves: ['audit.exported'] },
   // Ids and amounts, as the list of the command line.
   listPendingActs: 'nothing about a member',
@@ -352,4 +353,21 @@ describe('operations leave the audit entries of their line, by the name of the o
       );
     });
   }
+});
+
+test('a page of the audit for a file leaves an export with its filter, its number of entries and its ends', async () => {
+  const by = operators.get(auditor);
+  const page = await by?.get('/audit/found?action=operator.signed_in&address=127.0.0.0/8&limit=2');
+  assert.equal(page?.status, 200);
+  const keys = page?.body.map(({ key }: { readonly key: number }) => key);
+  assert.equal(keys.length, 2);
+  assert.match(page?.headers.get('link') ?? '', /rel="next"/);
+  const exports = (await by?.get('/audit?action=audit.exported&limit=200'))?.body;
+  const { after, personal, operator } = exports.at(-1);
+  assert.equal(operator, auditor);
+  assert.deepEqual(after, {
+    ...{ action: 'operator.signed_in', form: 'file', entries: 2 },
+    ...{ firstKey: String(keys[0]), lastKey: String(keys[1]) },
+  });
+  assert.deepEqual(personal, { after: { network: '127.0.0.0/8' } });
 });

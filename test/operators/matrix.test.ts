@@ -70,6 +70,7 @@ const matrix: Readonly<Record<string, string>> = {
   pingWebhook: administrator,
   searchAudit: '403 403 403 200 200',
   verifyAudit: '403 403 403 200 200',
+  exportFoundAudit: '403 403 403 403 200',
   exportAudit: '403 403 403 403 200',
   findMembers: personal,
   showMember: personalId,

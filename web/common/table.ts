@@ -32,6 +32,8 @@ interface TableProps<Row> {
   readonly file?: string;
   /** The rows are the first of a longer list, whose owner filters and saves it as a whole. */
   readonly isPart?: boolean;
+  /** The rows are read in one order, so that no head sorts. */
+  readonly keepsOrder?: boolean;
   readonly empty: Children;
   /** The row that the keys of a screen act on. */
   readonly current?: string | undefined;
@@ -54,6 +56,7 @@ export function Table<Row>({
   keyOf,
   file = caption.toLowerCase().replaceAll(' ', '-'),
   isPart = false,
+  keepsOrder = false,
   empty,
   current,
 }: TableProps<Row>) {
@@ -71,6 +74,7 @@ export function Table<Row>({
   const groups = useGroups(sorted);
   const { table, widths } = useWidths(groups.length > 1);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
+  const sorts = rows.length > 1 && !keepsOrder;
   const sortBy = (at: number) => setViewPart(`${name}.sort`, textOfOrder(nextOrder(order, at), titles));
   const setText = (typed: string) => setViewPart(`${name}.filter`, typed);
   const save = () => saveRows(`${file}.csv`, columns, sorted);
@@ -81,7 +85,7 @@ export function Table<Row>({
   }
   ${hasFilter && filtered.length === 0 && html`<${Empty}>No row has this text.<//>`}
   <div class="table-frame" tabindex="0" role="group" aria-label=${caption} hidden=${filtered.length === 0}>
-    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${rows.length > 1}>
+    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${sorts}>
       <caption class="visually-hidden">${caption}</caption>
       ${widths && html`<colgroup>${widths.map((width, at) => html`<col key=${at} style=${{ width: `${width}px` }} />`)}</colgroup>`}
       <thead role="rowgroup"><tr role="row">${columns.map(
@@ -89,7 +93,7 @@ export function Table<Row>({
           { title, isNumeric, isActs = false },
           at,
         ) => html`<th key=${title} role="columnheader" scope="col" data-numeric=${isNumeric} aria-sort=${sortOf(order, at)}>
-          ${rows.length > 1 && !isActs ? html`<button type="button" onClick=${() => sortBy(at)}>${title}</button>` : title}
+          ${sorts && !isActs ? html`<button type="button" onClick=${() => sortBy(at)}>${title}</button>` : title}
         </th>`,
       )}</tr></thead>
       ${groups.map(

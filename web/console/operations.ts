@@ -715,9 +715,25 @@ export interface AuditEntry {
   readonly reason?: string | null;
   readonly statedReason?: string | null;
   readonly operator?: string;
+  readonly operatorId?: string;
+  /** The system user of a command, in place of a signed-in operator. */
+  readonly breakGlass?: boolean;
+  readonly host?: string;
+  readonly sudoUser?: string;
+  readonly as?: string;
   readonly userId?: string | null;
   readonly clientId?: string | null;
   readonly subject?: string | null;
+  readonly address?: string;
+  /** Of a name that does not exist, in hexadecimal. */
+  readonly nameHash?: string;
+  readonly before?: Readonly<Record<string, unknown>>;
+  readonly after?: Readonly<Record<string, unknown>>;
+  /** Values of a member. */
+  readonly personal?: {
+    readonly before?: Readonly<Record<string, unknown>>;
+    readonly after?: Readonly<Record<string, unknown>>;
+  };
   readonly transactionId: string;
   readonly times: number;
 }

@@ -17,6 +17,10 @@ interface PagedTableProps<Row> {
   readonly caption: string;
   readonly file: string;
   readonly empty: Children;
+  /** The operation whose pages make the file; null for a list that is not saved. Default: the path. */
+  readonly filePath?: string | null;
+  /** Default: the columns. */
+  readonly fileColumns?: readonly Column<Row>[];
   /** Another number reads the first page once more, behind the rows that show. */
   readonly round?: number;
 }
@@ -47,6 +51,8 @@ function Pages<Row>({
   caption,
   file,
   empty,
+  filePath = path,
+  fileColumns = columns,
 }: PagedTableProps<Row> & { readonly first: Page<Row> }) {
   const [more, setMore] = useState<readonly Page<Row>[]>([]);
   const [busy, setBusy] = useState(false);
@@ -74,13 +80,17 @@ function Pages<Row>({
     return () => observer.disconnect();
   }, [next, busy, fault]);
   const rows = pages.flatMap(({ items }) => items);
-  const readAny = (after: string | undefined) =>
-    ask(() => readPage<Row>(path, { limit: String(largestPage), ...query, after }));
+  const saving = filePath !== null && {
+    file,
+    columns: fileColumns,
+    readPage: (after: string | undefined) =>
+      ask(() => readPage<Row>(filePath, { limit: String(largestPage), ...query, after })),
+  };
   return html`<${Table} caption=${caption} columns=${columns} rows=${rows} keyOf=${keyOf} isPart=${true}
       empty=${next === undefined ? empty : 'Nothing yet; the search goes on.'} />
     <div ref=${end} class="end">
       ${fault && html`<${Notice} kind="bad" title=${fault} />`}
       ${next !== undefined && html`<${Button} kind="quiet" isBusy=${busy} onPress=${readMore}>${busy ? 'Loading …' : 'Show more'}<//>`}
     </div>
-    ${rows.length > 0 && html`<${SaveAll} file=${file} columns=${columns} readPage=${readAny} />`}`;
+    ${rows.length > 0 && saving && html`<${SaveAll} ...${saving} />`}`;
 }

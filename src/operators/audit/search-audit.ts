@@ -16,32 +16,58 @@ interface Deps {
   readonly clock: Clock;
 }
 
+interface Search {
+  readonly filter: AuditFilter;
+  readonly afterKey?: bigint | undefined;
+  readonly origin: CommandOrigin;
+}
+
 /**
  * The matching entries, oldest first. The search leaves an entry with what was searched: the name as its hash, and the address as a personal field.
  */
 export async function* searchAudit(
   { database, clock }: Deps,
   institutionId: InstitutionId,
-  {
-    filter,
-    afterKey,
-    origin,
-  }: { readonly filter: AuditFilter; readonly afterKey?: bigint | undefined; readonly origin: CommandOrigin },
+  { filter, afterKey, origin }: Search,
 ): AsyncGenerator<RecordedAuditEntry> {
-  const { userId, clientId, subject, nameHash, network, ...rest } = filter;
-  const search = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const { after, ...about } = auditOfSearch(filter);
+  const entry = { action: 'audit.read', outcome: 'succeeded', origin, ...about } as const;
   await database.transaction(institutionId, (tx) =>
-    appendAudit(
-      tx,
-      {
-        ...{ action: 'audit.read', outcome: 'succeeded', origin, userId, clientId, subject, nameHash },
-        ...(Object.keys(search).length > 0 && { after: search }),
-        ...(network !== undefined && { personal: { after: { network } } }),
-      },
-      clock(),
-    ),
+    appendAudit(tx, { ...entry, ...(Object.keys(after).length > 0 && { after }) }, clock()),
   );
   yield* readAudit(database, institutionId, filter, afterKey);
+}
+
+/**
+ * One page of the matching entries for a file, which leaves the screen. The page is returned once an entry has its filter, its number of entries
+ * and the keys of the first and the last.
+ */
+export async function exportFoundAudit(
+  { database, clock }: Deps,
+  institutionId: InstitutionId,
+  { filter, afterKey, origin, most }: Search & { readonly most: number },
+): Promise<{ readonly entries: readonly RecordedAuditEntry[]; readonly hasMore: boolean }> {
+  const found: RecordedAuditEntry[] = [];
+  for await (const one of readAudit(database, institutionId, filter, afterKey)) {
+    found.push(one);
+    if (found.length > most) break;
+  }
+  const entries = found.slice(0, most);
+  const [firstKey, lastKey] = [entries.at(0)?.auditKey, entries.at(-1)?.auditKey];
+  const { after, ...about } = auditOfSearch(filter);
+  const file = { form: 'file', entries: entries.length, firstKey, lastKey };
+  const entry = { action: 'audit.exported', outcome: 'succeeded', origin, ...about } as const;
+  await database.transaction(institutionId, (tx) =>
+    appendAudit(tx, { ...entry, after: { ...after, ...file } }, clock()),
+  );
+  return { entries, hasMore: found.length > most };
+}
+
+/** The filter as an entry keeps it. */
+function auditOfSearch({ userId, clientId, subject, nameHash, network, ...rest }: AuditFilter) {
+  const after = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const personal = network === undefined ? undefined : { after: { network } };
+  return { userId, clientId, subject, nameHash, after, personal };
 }
 
 /** The first page of an export after a number of a chain. Problem `invalid_request` for a number beyond the chain. */

@@ -8,8 +8,9 @@ import { wordOf } from '../format.ts';
 import { momentColumn } from '../moment.ts';
 import { type AuditEntry, act, type ChainVerdict, sentenceOf } from '../operations.ts';
 import { PagedTable } from '../paged-table.ts';
-import { ask } from '../session.ts';
+import { ask, may } from '../session.ts';
 import { Screen } from '../shell.ts';
+import { DetailsButton, detailsOfFile, doerOf, Subject } from './audit-entry.ts';
 
 const filters = [
   'action',
@@ -17,6 +18,9 @@ const filters = [
   'operator',
   'userId',
   'subject',
+  'clientId',
+  'name',
+  'address',
   'transactionId',
   'since',
   'until',
@@ -30,15 +34,32 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     title: 'Outcome',
     text: ({ outcome, reason }) => `${outcome} ${reason ?? ''}`.trim(),
-    cell: ({ outcome, reason }) =>
-      html`<${Badge} kind=${outcome === 'refused' ? 'bad' : undefined}>${wordOf(outcome)}<//> <span class="quiet">${reason}</span>`,
+    cell: ({ outcome, reason, times }) =>
+      html`<${Badge} kind=${outcome === 'refused' ? 'bad' : undefined}>${wordOf(outcome)}<//> <span class="quiet">${reason}${times > 1 && ` ${times} times`}</span>`,
   },
-  { title: 'By', text: ({ operator, userId, clientId }) => operator ?? userId ?? clientId ?? 'the service' },
-  { title: 'Subject', text: ({ subject }) => subject ?? '' },
+  {
+    title: 'By',
+    text: doerOf,
+    cell: (entry) =>
+      html`${doerOf(entry)}${entry.breakGlass && html` <${Badge} kind="warn">Break glass<//>`}`,
+  },
+  {
+    title: 'Subject',
+    text: ({ subject }) => subject ?? '',
+    cell: (entry) => html`<${Subject} entry=${entry} />`,
+    isLong: true,
+  },
   { title: 'Reason given', text: ({ statedReason }) => statedReason ?? '', isLong: true },
-  { title: 'Times', text: ({ times }) => String(times), isNumeric: true },
-  { title: 'Request', text: ({ transactionId }) => transactionId },
+  {
+    title: 'Details',
+    text: () => '',
+    cell: (entry) => html`<${DetailsButton} entry=${entry} />`,
+    isActs: true,
+  },
 ];
+
+/** The file has the rest of an entry too. */
+const fileColumns: readonly Column<AuditEntry>[] = [...columns, ...detailsOfFile];
 
 /** The oldest first, as the audit is chained. The filter stands in the address. */
 export function AuditScreen({ query }: { query: URLSearchParams }) {
@@ -63,7 +84,7 @@ export function AuditScreen({ query }: { query: URLSearchParams }) {
     ${verdicts?.map((one) => html`<${Notice} key=${one.chain} kind=${one.intact ? 'info' : 'bad'} title=${verdictOf(one)} />`)}
     <${FilterForm} key=${query.toString()} filter=${filter} />
     <section class="card" aria-label="Audit">
-      <${PagedTable} key=${query.toString()} path="/audit" query=${filter} columns=${columns}
+      <${PagedTable} key=${query.toString()} path="/audit" query=${filter} columns=${columns} filePath=${may('audit:export') ? '/audit/found' : null} fileColumns=${fileColumns}
         keyOf=${({ key }: AuditEntry) => String(key)} caption="Audit" file="audit" empty=${empty} />
     </section>
   <//>`;
@@ -97,6 +118,9 @@ function FilterForm({ filter }: { filter: Filter }) {
     <${TextField} id="operator" label="Operator" value=${draft.operator} onValue=${set('operator')} maxLength=${128} />
     <${TextField} id="userId" label="User id" value=${draft.userId} onValue=${set('userId')} maxLength=${64} />
     <${TextField} id="subject" label="Subject" value=${draft.subject} onValue=${set('subject')} maxLength=${256} />
+    <${TextField} id="clientId" label="Client" value=${draft.clientId} onValue=${set('clientId')} maxLength=${128} />
+    <${TextField} id="address" label="Address or network" value=${draft.address} onValue=${set('address')} maxLength=${64} />
+    <${TextField} id="name" label="Unknown name, as typed" value=${draft.name} onValue=${set('name')} maxLength=${254} />
     <${TextField} id="transactionId" label="Request" value=${draft.transactionId} onValue=${set('transactionId')} maxLength=${128} />
     <${PeriodFields} since=${draft.since} until=${draft.until} fault=${fault} onPeriod=${(period: Period) => setDraft({ ...draft, ...period })}
       onChoose=${(period: Period) => show({ ...draft, ...period })} />

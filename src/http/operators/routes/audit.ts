@@ -1,12 +1,74 @@
 import * as Type from 'typebox/type';
 import { auditedNameHash } from '../../../auth/index.ts';
-import { auditActions, chains, verifyChain } from '../../../events/index.ts';
-import { auditDocument, exportAuditPage, institutionOf, searchAudit } from '../../../operators/index.ts';
+import {
+  type AuditFilter,
+  auditActions,
+  chains,
+  type RecordedAuditEntry,
+  verifyChain,
+} from '../../../events/index.ts';
+import type { InstitutionId } from '../../../institutions/index.ts';
+import {
+  auditDocument,
+  exportAuditPage,
+  exportFoundAudit,
+  institutionOf,
+  type OperatorDeps,
+  searchAudit,
+} from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { isNetwork } from '../../../shared/text/network.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import { periodParameters, readSpan } from '../period.ts';
 import { anything, flag, line, moment, oneOf, optional, shape, text, whole } from '../shapes.ts';
+
+const Search = Type.Object({
+  ...periodParameters,
+  action: optional(oneOf(auditActions)),
+  outcome: optional(oneOf(['succeeded', 'refused'])),
+  clientId: optional(line(128)),
+  userId: optional(line(64)),
+  operator: optional(line(128)),
+  subject: optional(line(256)),
+  name: optional(line(254)),
+  address: optional(line(64)),
+  transactionId: optional(line(128)),
+});
+
+const FoundEntry = shape({
+  key: whole,
+  at: moment,
+  action: text,
+  outcome: text,
+  transactionId: text,
+  times: whole,
+});
+
+/** Problem `invalid_request` for an address or a period that is none. */
+async function filterOf(
+  deps: OperatorDeps,
+  institutionId: InstitutionId,
+  query: Type.Static<typeof Search>,
+): Promise<AuditFilter> {
+  const { since, until, action, outcome, clientId, userId, operator, subject, name, transactionId } = query;
+  const { address: network } = query;
+  if (network !== undefined && !isNetwork(network)) {
+    throw new Problem('invalid_request', 'A parameter is not valid.', {
+      errors: [{ pointer: 'address', detail: 'Must be an address, or a network like 192.0.2.0/24.' }],
+    });
+  }
+  const { timeZone } = await institutionOf(deps, institutionId);
+  return {
+    ...{ action, outcome, clientId, userId, operator, subject, transactionId, network },
+    ...readSpan({ since, until }, timeZone),
+    nameHash: name === undefined ? undefined : auditedNameHash(deps.auth.vault, name),
+  };
+}
+
+function pageOfEntries(entries: readonly RecordedAuditEntry[], hasMore: boolean) {
+  const last = entries.at(-1);
+  return { items: entries.map(auditDocument), next: hasMore && last !== undefined ? [last.auditKey] : null };
+}
 
 export const auditOperations: readonly OperatorOperation[] = [
   operatorOperation({
@@ -15,62 +77,35 @@ export const auditOperations: readonly OperatorOperation[] = [
     path: '/audit',
     right: 'audit:read',
     summary: 'Sign-ins, refusals, reads and changes, the oldest first. The search is an act of its own.',
-    query: Type.Object({
-      ...periodParameters,
-      action: optional(oneOf(auditActions)),
-      outcome: optional(oneOf(['succeeded', 'refused'])),
-      clientId: optional(line(128)),
-      userId: optional(line(64)),
-      operator: optional(line(128)),
-      subject: optional(line(256)),
-      name: optional(line(254)),
-      address: optional(line(64)),
-      transactionId: optional(line(128)),
-    }),
-    response: shape({
-      key: whole,
-      at: moment,
-      action: text,
-      outcome: text,
-      transactionId: text,
-      times: whole,
-    }),
+    query: Search,
+    response: FoundEntry,
     positionWords: 1,
     async handle(deps, { institutionId, query, page, origin }) {
-      const {
-        since,
-        until,
-        name,
-        address: network,
-        limit: _,
-        after: __,
-        ...filter
-      } = query as typeof query & {
-        limit?: number;
-        after?: string;
-      };
-      if (network !== undefined && !isNetwork(network)) {
-        throw new Problem('invalid_request', 'A parameter is not valid.', {
-          errors: [{ pointer: 'address', detail: 'Must be an address, or a network like 192.0.2.0/24.' }],
-        });
-      }
-      const { timeZone } = await institutionOf(deps, institutionId);
-      const wanted = {
-        ...filter,
-        network,
-        ...readSpan({ since, until }, timeZone),
-        nameHash: name === undefined ? undefined : auditedNameHash(deps.auth.vault, name),
-      };
       const found = [];
       const [afterKey] = page.after ?? [];
-      for await (const entry of searchAudit(deps, institutionId, { filter: wanted, afterKey, origin })) {
+      const search = { filter: await filterOf(deps, institutionId, query), afterKey, origin };
+      for await (const entry of searchAudit(deps, institutionId, search)) {
         found.push(entry);
         if (found.length > page.limit) break;
       }
-      const items = found.slice(0, page.limit);
-      const last = items.at(-1);
-      const next = found.length > page.limit && last !== undefined ? [last.auditKey] : null;
-      return { items: items.map(auditDocument), next };
+      return pageOfEntries(found.slice(0, page.limit), found.length > page.limit);
+    },
+  }),
+  operatorOperation({
+    operationId: 'exportFoundAudit',
+    method: 'GET',
+    path: '/audit/found',
+    right: 'audit:export',
+    summary:
+      'The same entries for a file, which the console saves as CSV. The audit has each page as an export, with its filter and number of entries.',
+    query: Search,
+    response: FoundEntry,
+    positionWords: 1,
+    async handle(deps, { institutionId, query, page: { limit: most, after }, origin }) {
+      const [afterKey] = after ?? [];
+      const search = { filter: await filterOf(deps, institutionId, query), afterKey, origin, most };
+      const { entries, hasMore } = await exportFoundAudit(deps, institutionId, search);
+      return pageOfEntries(entries, hasMore);
     },
   }),
   operatorOperation({
