@@ -2366,15 +2366,22 @@ create table user_devices (
   device_hash     bytea not null,
   first_seen_at   timestamp with time zone not null,
   last_seen_at    timestamp with time zone not null,
+  kind            text,
+  client_id       text,
+  name            text,
   constraint user_devices_pkey PRIMARY KEY (institution_id, user_key, device_hash),
   constraint user_devices_institution_id_user_key_fkey FOREIGN KEY (institution_id, user_key) REFERENCES users(institution_id, user_key),
   constraint user_devices_hash CHECK (length(device_hash) = 32),
+  constraint user_devices_kind CHECK (kind = ANY (ARRAY['BROWSER'::text, 'KEY'::text, 'APP'::text, 'APP_WITHOUT_ID'::text])),
   constraint user_devices_seen CHECK (last_seen_at >= first_seen_at)
 );
 CREATE INDEX user_devices_by_time ON user_devices USING btree (institution_id, last_seen_at);
 comment on table user_devices is 'Devices from which a member signed in with a password or a passkey, in the last 400 days.';
 comment on column user_devices.device_hash is 'Keyed hash of the browser''s cookie, of the app''s DPoP key, or of the device_id that the app sent.';
 comment on column user_devices.last_seen_at is 'To the day: a sign-in within a day of it does not write.';
+comment on column user_devices.kind is 'The mark that is hashed: the cookie of a browser, the DPoP key of an app, its device_id, or none: then all devices of the app are one.';
+comment on column user_devices.client_id is 'The app of the sign-in that wrote the row last.';
+comment on column user_devices.name is 'Browser and system that the User-Agent of that sign-in claimed.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- screening
@@ -6676,7 +6683,7 @@ grant delete, insert, select, update on transfer_policies to sharedraft_service;
 grant insert, select on transfer_screenings to sharedraft_service;
 grant insert, select on transfer_sign_ins to sharedraft_service;
 grant insert, select, update (status, failure_code, failure_detail, operator, settled_at) on transfers to sharedraft_service;
-grant delete, insert, select, update (last_seen_at) on user_devices to sharedraft_service;
+grant delete, insert, select, update (last_seen_at, kind, client_id, name) on user_devices to sharedraft_service;
 grant delete, insert, select, update (phone_number) on user_phones to sharedraft_service;
 grant insert, select, update (email, verified_email, email_verified_by, username, password_hash, failed_logins, locked_until, locked_by_operator, active, token_epoch, tokens_ended_at) on users to sharedraft_service;
 grant delete, insert, select on webhook_attempts to sharedraft_service;

@@ -185,3 +185,34 @@ test('a device that was not used for 400 days is new again', async () => {
   assert.equal(await added(userId, [{ deviceId: 'new-phone' }], cedar), 0);
   assert.equal(await added(userId, [{ deviceId: 'old-phone' }], cedar), 1);
 });
+
+test('a known device has the kind of its mark, the app and the name of the browser, also if it had none', async () => {
+  await service.db.superuser('delete from user_devices');
+  const key = new TestKey();
+  const about = async () =>
+    (
+      await service.db.superuser<{ kind: string | null; client_id: string | null; name: string | null }>(
+        `select d.kind, d.client_id, d.name from user_devices d join users u using (institution_id, user_key)
+         where u.username = 'cedar.owner' order by d.kind`,
+      )
+    ).map(({ kind, client_id, name }) => [kind, client_id, name]);
+  for (const way of [{}, { deviceId: 'cedar-phone' }, { key }]) {
+    assert.equal((await signIn(cedar, way)).status, 200);
+  }
+  const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0';
+  await signInAtPage(new TestBrowser(service.address, { 'user-agent': firefox }), cedar);
+  const all = [
+    ['APP', 'demo-app', null],
+    ['APP_WITHOUT_ID', 'demo-app', null],
+    ['BROWSER', 'demo-budget', 'Firefox on Linux'],
+    ['KEY', 'demo-app', null],
+  ];
+  assert.deepEqual(await about(), all);
+  await service.db.superuser(
+    `update user_devices set kind = null, client_id = null, name = null where kind = 'APP'`,
+  );
+  // Within a day of the last sign-in nothing is written.
+  now = new Date(now.getTime() + 25 * 3_600_000);
+  assert.equal((await signIn(cedar, { deviceId: 'cedar-phone' })).status, 200);
+  assert.deepEqual(await about(), all);
+});

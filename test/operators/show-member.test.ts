@@ -64,6 +64,67 @@ test('shows passkeys, the authenticator app and browsers by name and place, and 
   assert.doesNotMatch(JSON.stringify(elsewhere.body), /Blue phone|Green app|192\.0\.2\.7/);
 });
 
+test('shows known devices by kind, app and days, those from before without a kind, and no mark of any', async () => {
+  await insert(
+    'user_devices',
+    'device_hash, first_seen_at, last_seen_at, kind, client_id',
+    `decode(repeat('5e', 32), 'hex'), now(), now(), 'APP_WITHOUT_ID', 'demo-app'`,
+  );
+  await insert(
+    'user_devices',
+    'device_hash, first_seen_at, last_seen_at, kind, client_id, name',
+    `decode(repeat('5c', 32), 'hex'), now() - interval '9 days', now() - interval '2 days', 'BROWSER', 'demo-app', 'Firefox on Linux'`,
+  );
+  await insert(
+    'user_devices',
+    'device_hash, first_seen_at, last_seen_at',
+    `decode(repeat('5d', 32), 'hex'), now() - interval '9 days', now() - interval '3 days'`,
+  );
+  const { devices } = await shown();
+  assert.deepEqual(
+    devices.map(({ kind, clientName, name }: Record<string, unknown>) => [kind, clientName, name]),
+    [
+      ['APP_WITHOUT_ID', devices[0].clientName, null],
+      ['BROWSER', devices[0].clientName, 'Firefox on Linux'],
+      [null, null, null],
+    ],
+  );
+  assert.equal(typeof devices[0].clientName, 'string');
+  assert.deepEqual(Object.keys(devices[0]), ['kind', 'clientName', 'name', 'firstSeenAt', 'lastSeenAt']);
+  assert.ok(devices[1].firstSeenAt < devices[1].lastSeenAt);
+  assert.doesNotMatch(JSON.stringify(devices), /5c5c|5d5d|5e5e|XFxc/);
+});
+
+test('shows whether an account is closed, restricted or delinquent', async () => {
+  const state = async () => {
+    const { accounts } = await shown();
+    const { closed, delinquent, operatorRestriction, coreRestriction } = accounts.find(
+      ({ accountId }: { readonly accountId: string }) => accountId === 'a-1001-savings',
+    );
+    return { closed, delinquent, operatorRestriction, coreRestriction };
+  };
+  const open = { closed: false, delinquent: false, operatorRestriction: null, coreRestriction: null };
+  assert.deepEqual(await state(), open);
+  const set = (values: string) =>
+    service.db.superuser(
+      `update accounts set ${values} where account_id = 'a-1001-savings'
+       and institution_id = (select institution_id from institutions where code = 'lakeside')`,
+    );
+  await set(`delinquent = true, transfer_restriction = 'EXCLUDE_AS_TO'`);
+  await teller.post('/accounts/a-1001-savings/restrict', { restriction: 'EXCLUDE_ALL', reason: 'a test' });
+  assert.deepEqual(await state(), {
+    ...{
+      closed: false,
+      delinquent: true,
+      operatorRestriction: 'EXCLUDE_ALL',
+      coreRestriction: 'EXCLUDE_AS_TO',
+    },
+  });
+  await teller.post('/accounts/a-1001-savings/restrict', { restriction: 'NONE', reason: 'a test' });
+  await set('delinquent = false, transfer_restriction = null');
+  assert.deepEqual(await state(), open);
+});
+
 test('finds a member by the first name alone in the own institution, for roles that read members, with an audit entry', async () => {
   const searches = async () =>
     (

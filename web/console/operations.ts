@@ -322,6 +322,14 @@ export interface ShownMember {
     readonly lastUsedAt: string | null;
     readonly recoveryCodes: number;
   } | null;
+  readonly devices: readonly {
+    readonly kind: string | null;
+    readonly clientName: string | null;
+    /** Of a browser. */
+    readonly name: string | null;
+    readonly firstSeenAt: string;
+    readonly lastSeenAt: string;
+  }[];
   /** Null: the person has not registered. */
   readonly alerts: AlertsOfMember | null;
   readonly activity: readonly {
@@ -386,6 +394,7 @@ export interface Holding {
   readonly role: string;
   readonly mayPay: boolean;
   readonly closed: boolean;
+  readonly delinquent: boolean;
   readonly coreRestriction: string | null;
   readonly operatorRestriction: string | null;
   readonly currency: string;
@@ -412,6 +421,7 @@ export interface ShownAccount {
   readonly currency: string;
   readonly memberNumber: string;
   readonly closed: boolean;
+  readonly delinquent: boolean;
   readonly coreRestriction: string | null;
   readonly operatorRestriction: string | null;
   readonly balance: string;

@@ -223,7 +223,7 @@ export async function signIn(
   const { username, password } = sent;
   const { origin } = browser;
   const sources = sourcesOf(request, browser);
-  const device = { kind: 'browser', secret } as const;
+  const device = { kind: 'browser', secret, userAgent: browser.userAgent } as const;
   const attempt = { institutionId, clientId, username, password, origin, sources, device };
   const proof = await provePassword(deps, attempt).catch((error) => {
     if (!(error instanceof OAuthError)) throw error;
@@ -263,7 +263,7 @@ export async function signInWithPasskey(
   const { credential } = sent;
   const { origin } = browser;
   const expiresAt = new Date(expiresAtMillis);
-  const device = { kind: 'browser', secret } as const;
+  const device = { kind: 'browser', secret, userAgent: browser.userAgent } as const;
   const attempt = { institutionId, clientId, credential, challenge, expiresAt, origin, device };
   const member = await provePasskey(deps, attempt);
   const refused = request.loginHint ?? '';

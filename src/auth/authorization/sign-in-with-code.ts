@@ -18,7 +18,7 @@ export async function signInWithCode(
   const { institutionId, clientId } = request;
   const client = await activeClient(deps, institutionId, clientId);
   const { origin } = browser;
-  const device = { kind: 'browser', secret } as const;
+  const device = { kind: 'browser', secret, userAgent: browser.userAgent } as const;
   const sources = sourcesOf(request, browser);
   const attempt = { institutionId, clientId, half, typed: sent.typed, origin, device, sources };
   const proof = await proveCode(deps, attempt);

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../storage/index.ts';
 import { selectPasskeys } from '../passkeys/passkey-queries.ts';
 import { selectAuthenticator } from '../second-factor/authenticator-queries.ts';
+import { type KnownDevice, selectDevices } from '../sign-in/device-queries.ts';
 
 /** The means of sign-in beside a password, under the names that the member gave them. No secret and no key is among them. */
 export interface MeansOfMember {
@@ -17,13 +18,16 @@ export interface MeansOfMember {
     /** Those that are left. */
     readonly recoveryCodes: number;
   } | null;
+  /** The devices of the last 400 days. */
+  readonly devices: readonly KnownDevice[];
 }
 
 /** For an operator who serves the member. */
 export async function meansOfMember(db: Queryable, userKey: bigint): Promise<MeansOfMember> {
-  const [passkeys, authenticator] = await Promise.all([
+  const [passkeys, authenticator, devices] = await Promise.all([
     selectPasskeys(db, userKey),
     selectAuthenticator(db, userKey),
+    selectDevices(db, userKey),
   ]);
   return {
     passkeys: passkeys.map(({ name, isSynced, createdAt, lastUsedAt }) => ({
@@ -40,5 +44,6 @@ export async function meansOfMember(db: Queryable, userKey: bigint): Promise<Mea
           recoveryCodes: authenticator.recoveryCodes,
         }
       : null,
+    devices,
   };
 }

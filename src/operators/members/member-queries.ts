@@ -76,6 +76,8 @@ export interface HeldAccountRow {
   readonly role: string;
   readonly mayPay: boolean;
   readonly closed: boolean;
+  /** A loan whose payment is overdue. */
+  readonly delinquent: boolean;
   readonly coreRestriction: string | null;
   readonly operatorRestriction: string | null;
   readonly currency: string;
@@ -85,7 +87,7 @@ export interface HeldAccountRow {
 
 const accounts = sql(
   'operators_accounts_of_person',
-  `select a.account_id, a.di_account_type as account_type, c.member_number, h.role, h.may_pay, a.closed,
+  `select a.account_id, a.di_account_type as account_type, c.member_number, h.role, h.may_pay, a.closed, a.delinquent,
           a.transfer_restriction as core_restriction, a.operator_restriction, a.currency,
           case when a.category in ('LOAN', 'CREDIT') then -b.posted else b.posted end as posted
    from holders h

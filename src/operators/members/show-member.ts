@@ -56,6 +56,7 @@ interface ShownHolding {
   readonly role: string;
   readonly mayPay: boolean;
   readonly closed: boolean;
+  readonly delinquent: boolean;
   readonly coreRestriction: string | null;
   readonly operatorRestriction: string | null;
   readonly currency: string;
@@ -136,7 +137,7 @@ export async function showMember(
 
 async function useOf(db: Queryable, { userKey, personKey, userId }: PersonRow): Promise<UseOfLogin> {
   if (userKey === null || userId === null)
-    return { passkeys: [], authenticator: null, alerts: null, activity: [] };
+    return { passkeys: [], authenticator: null, devices: [], alerts: null, activity: [] };
   const [means, alerts, activity] = await Promise.all([
     meansOfMember(db, userKey),
     alertsOfMember(db, { userKey, personKey }),

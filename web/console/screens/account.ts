@@ -4,6 +4,7 @@ import { addressOf } from '../../common/router.ts';
 import type { Column } from '../../common/table.ts';
 import { Amount, Badge, Notice } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
+import { marksOf } from '../account-marks.ts';
 import { type Act, ActButton } from '../act.ts';
 import { wordOf } from '../format.ts';
 import { momentColumn } from '../moment.ts';
@@ -70,16 +71,11 @@ function actsOf({ accountId, closed, operatorRestriction }: ShownAccount): Act<C
 
 function Facts({ account }: { account: ShownAccount }) {
   const money = (amount: string) => html`<${Amount} value=${{ amount, currencyCode: account.currency }} />`;
-  const restrictions = [
-    account.closed && 'Closed',
-    account.operatorRestriction && `Operator: ${wordOf(account.operatorRestriction)}`,
-    account.coreRestriction && `Core: ${wordOf(account.coreRestriction)}`,
-  ].filter(Boolean);
   return html`<section class="card" aria-label="Facts"><div class="body split">
     <div>
       <${Amount} value=${{ amount: account.balance, currencyCode: account.currency }} size="large" />
       <p class="quiet">${wordOf(account.accountType)} ${account.accountNumber}</p>
-      <p>${restrictions.map((one) => html`<${Badge} key=${one} kind="bad">${one}<//> `)}</p>
+      <p class="marks">${marksOf(account).map(({ words, kind }) => html`<${Badge} key=${words} kind=${kind}>${words}<//>`)}</p>
     </div>
     <dl class="facts">
       <div><dt>Held, going out</dt><dd>${money(account.holdsOut)}</dd></div>

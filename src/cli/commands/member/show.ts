@@ -99,13 +99,19 @@ function sayMember(member: ShownMember, options: OutputOptions): void {
 }
 
 /** Of a registered person. `--json` has all of them; a table has the newest ten alerts and events. */
-function partsOfLogin({ login, passkeys, alerts, activity }: ShownMember): readonly Part[] {
+function partsOfLogin({ login, passkeys, devices, alerts, activity }: ShownMember): readonly Part[] {
   if (login === null) return [];
   return [
     {
       title: 'Passkeys',
       headings: ['name', 'added', 'last used', 'synced'],
       rows: passkeys.map((one) => [one.name, one.createdAt, one.lastUsedAt, one.isSynced]),
+      none: 'none',
+    },
+    {
+      title: 'Known devices',
+      headings: ['kind', 'device', 'app', 'first seen', 'last seen'],
+      rows: devices.map((one) => [one.kind, one.name, one.clientName, one.firstSeenAt, one.lastSeenAt]),
       none: 'none',
     },
     {
@@ -160,11 +166,13 @@ function alertsOf({ login, alerts }: ShownMember): string | null {
   return `security alerts by ${securityChannels.join(' ') || 'no channel'}${quiet}`;
 }
 
-function stateOf({ closed, coreRestriction, operatorRestriction }: ShownMember['accounts'][number]): string {
+function stateOf(account: ShownMember['accounts'][number]): string {
+  const { closed, delinquent, coreRestriction, operatorRestriction } = account;
   if (closed) return 'closed';
-  const restrictions = [
+  const marks = [
+    delinquent && 'delinquent',
     coreRestriction && `${coreRestriction} by the core`,
     operatorRestriction && `${operatorRestriction} by an operator`,
   ];
-  return restrictions.filter(Boolean).join(', ') || 'open';
+  return marks.filter(Boolean).join(', ') || 'open';
 }

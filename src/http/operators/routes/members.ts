@@ -78,7 +78,7 @@ export const memberOperations: readonly OperatorOperation[] = [
     path: '/members/{personId}',
     right: 'members:read',
     summary:
-      'A person with memberships, accounts, login, sessions, consents, means of sign-in, alerts and last acts.',
+      'A person with memberships, accounts, login, sessions, consents, means of sign-in, known devices, alerts and last acts.',
     response: Type.Object({
       ...{ personId: text, firstName: text, lastName: text, login: orNull(anything) },
       sessions: Type.Array(
@@ -92,6 +92,25 @@ export const memberOperations: readonly OperatorOperation[] = [
       ),
       authenticator: orNull(
         shape({ name: text, createdAt: moment, lastUsedAt: orNull(moment), recoveryCodes: whole }),
+      ),
+      devices: Type.Array(
+        shape({
+          ...{ kind: orNull(oneOf(['BROWSER', 'KEY', 'APP', 'APP_WITHOUT_ID'])), clientName: orNull(text) },
+          ...{ name: orNull(text), firstSeenAt: moment, lastSeenAt: moment },
+        }),
+        { description: 'Devices of the sign-ins of the last 400 days, the last used first; at most 100.' },
+      ),
+      accounts: Type.Array(
+        shape({
+          ...{ accountId: text, accountType: text, memberNumber: text, role: text, mayPay: flag },
+          ...{
+            closed: flag,
+            delinquent: flag,
+            coreRestriction: orNull(text),
+            operatorRestriction: orNull(text),
+          },
+          ...{ currency: text, balance: text },
+        }),
       ),
       alerts: orNull(anything),
       activity: Type.Array(

@@ -4,6 +4,7 @@ import { addressOf } from '../../../common/router.ts';
 import { type Column, Table } from '../../../common/table.ts';
 import { Amount, Badge, Empty, Notice } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
+import { marksOf } from '../../account-marks.ts';
 import { type Act, ActButton } from '../../act.ts';
 import { wordOf } from '../../format.ts';
 import { Moment, momentColumn, momentOf } from '../../moment.ts';
@@ -22,6 +23,7 @@ import { whyNotPay } from '../../why-not-pay.ts';
 import { Limits } from '../limits/limits-of.ts';
 import { Activity } from './activity.ts';
 import { Alerts } from './alerts.ts';
+import { Devices } from './devices.ts';
 import { Means } from './means.ts';
 
 export function MemberScreen({ personId }: { personId: string }) {
@@ -47,6 +49,7 @@ export function MemberScreen({ personId }: { personId: string }) {
         ${member.login && html`<${Limits} path=${pathOf`/users/${member.login.userId}/limits`} />`}
         <${Means} member=${member} />
         <${Sessions} sessions=${member.sessions} />
+        ${member.login && html`<${Devices} devices=${member.devices} />`}
         <${Consents} consents=${member.consents} onDone=${done} />
         ${member.alerts && html`<${Alerts} alerts=${member.alerts} />`}
         <${Activity} member=${member} />`}
@@ -171,6 +174,18 @@ const holdingColumns: readonly Column<Holding>[] = [
     text: ({ balance }) => balance,
     cell: ({ balance: amount, currency }) => html`<${Amount} value=${{ amount, currencyCode: currency }} />`,
     isNumeric: true,
+  },
+  {
+    title: 'State',
+    text: (row) =>
+      marksOf(row)
+        .map(({ words }) => words)
+        .join(', ') || 'Open',
+    cell: (row) => {
+      const marks = marksOf(row);
+      if (marks.length === 0) return 'Open';
+      return html`<span class="marks">${marks.map(({ words, kind }) => html`<${Badge} key=${words} kind=${kind}>${words}<//>`)}</span>`;
+    },
   },
   {
     title: 'May pay from it',
