@@ -69,8 +69,10 @@ export {
   selectInstitutionFacts,
   selectKeyFacts,
   selectReplicationFacts,
+  selectSpaceFacts,
 } from './doctor/facts.ts';
 export { type Finding, ok, problem, warning } from './doctor/finding.ts';
+export { judgeIndexBloat, selectLargestIndexes } from './doctor/index-bloat.ts';
 export {
   judgeDatabase,
   judgeDisk,
@@ -78,6 +80,7 @@ export {
   judgeKey,
   judgeOtherKey,
   judgeReplication,
+  judgeUnseenDisk,
   judgeWork,
 } from './doctor/judge.ts';
 export { judgeMoves, selectMoveTraces } from './doctor/moves.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { examine } from '../../src/app/doctor/examine.ts';
 import { CellDirectory } from '../../src/cell-directory/index.ts';
 import { readPublication } from '../../src/cells/index.ts';
-import type { Finding } from '../../src/operators/index.ts';
+import { type Finding, judgeIndexBloat, selectLargestIndexes } from '../../src/operators/index.ts';
 import { systemClock } from '../../src/storage/index.ts';
 import { commandsOn } from '../support/commands.ts';
 import { testDirectory } from '../support/database.ts';
@@ -57,6 +57,8 @@ test('finds nothing wrong with a running service, and writes nothing', async () 
     'rights',
     'clock',
     'indexes',
+    'index bloat',
+    'disk',
     'SECRET_KEY',
     'feed of events',
   ])
@@ -65,6 +67,8 @@ test('finds nothing wrong with a running service, and writes nothing', async () 
       check,
     );
   assert.deepEqual(await rows(), standing);
+  const disk = all.find(({ check }) => check === 'disk');
+  assert.match(disk?.detail ?? '', /^Not examined: .* takes [\d,]+ MB; the largest tables: \w+ \d+ \w+, /);
 });
 
 test('reports every wrong setting, and examines nothing with them', async () => {
@@ -99,6 +103,25 @@ test('reports a missing index and an invalid one, each with the statement that c
   await service.db.superuser(
     `update pg_index set indisvalid = true where indexrelid = 'persons_by_email'::regclass`,
   );
+});
+
+test('finds an index that was bloated on purpose, until it is rebuilt', async () => {
+  const bloat = async () => {
+    const sizes = await service.service.context.database.directory((db) => selectLargestIndexes(db, 50));
+    return judgeIndexBloat(sizes.filter(({ name }) => name.startsWith('of_bloat'))).detail;
+  };
+  await service.db.superuser('create table of_bloat (one integer not null, key bigint not null)');
+  await service.db.superuser('create index of_bloat_by_key on of_bloat (one, key)');
+  await service.db.superuser('insert into of_bloat select 1, key from generate_series(1, 30000) key');
+  await service.db.superuser('analyze of_bloat');
+  assert.match(await bloat(), /at most twice the pages/);
+  // A tenth of the entries stays on every page, so that vacuum frees none.
+  await service.db.superuser('delete from of_bloat where key % 10 <> 0');
+  await service.db.superuser('vacuum of_bloat');
+  assert.match(await bloat(), /^of_bloat_by_key has 1 MB and needs about 1 MB\.$/);
+  await service.db.superuser('reindex index concurrently of_bloat_by_key');
+  assert.equal(await bloat(), 'No index has 10 MB.');
+  await service.db.superuser('drop table of_bloat');
 });
 
 test('reports a function that differs from this version, and stops there', async () => {

@@ -13,19 +13,23 @@ import {
   type Finding,
   judgeDatabase,
   judgeDisk,
+  judgeIndexBloat,
   judgeInstitution,
   judgeKey,
   judgeMoves,
   judgeOtherKey,
   judgeReplication,
+  judgeUnseenDisk,
   judgeWork,
   ok,
   problem,
   selectDatabaseFacts,
   selectInstitutionFacts,
   selectKeyFacts,
+  selectLargestIndexes,
   selectMoveTraces,
   selectReplicationFacts,
+  selectSpaceFacts,
   warning,
 } from '../../operators/index.ts';
 import { Problem } from '../../shared/problem.ts';
@@ -200,6 +204,8 @@ async function* examineReachable(
     const facts = await database.directory(selectDatabaseFacts);
     yield ok('server', `PostgreSQL ${facts.serverVersion}${facts.isEncrypted ? ', encrypted' : ''}.`);
     yield* judgeDatabase(facts, { clock: clock(), expectedIndexes: await indexesOfSchema() });
+    yield judgeIndexBloat(await database.directory((db) => selectLargestIndexes(db)));
+    if (config.databaseUrl !== undefined) yield judgeUnseenDisk(await database.directory(selectSpaceFacts));
     yield judgeReplication(await database.directory(selectReplicationFacts));
     if (config.standbyDatabaseUrl !== undefined) yield* examineStandbys(config, database);
     yield* examineKeys({ config, secrets, clock }, database);

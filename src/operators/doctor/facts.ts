@@ -48,6 +48,26 @@ export async function selectDatabaseFacts(db: Directory): Promise<DatabaseFacts>
   return (await db.query<DatabaseFacts>(database)).rows[0] as DatabaseFacts;
 }
 
+/** The space that this database takes. PostgreSQL tells no login how much is left. */
+export interface SpaceFacts {
+  readonly databaseBytes: number;
+  /** With their indexes, as `entries 5 GB`. */
+  readonly largestTables: readonly string[];
+}
+
+const space = sql(
+  'operators_space_facts',
+  `select pg_database_size(current_database())::double precision as database_bytes,
+          array(select format('%s %s', t.relname, pg_size_pretty(t.bytes))
+                from (select c.relname, pg_total_relation_size(c.oid) as bytes from pg_class c
+                      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r') t
+                order by t.bytes desc, t.relname limit 3) as largest_tables`,
+);
+
+export async function selectSpaceFacts(db: Directory): Promise<SpaceFacts> {
+  return (await db.query<SpaceFacts>(space)).rows[0] as SpaceFacts;
+}
+
 /** Standbys of this server, and whether a commit waits for any. The subscription of a move is no standby. */
 export interface ReplicationFacts {
   readonly standbys: number;

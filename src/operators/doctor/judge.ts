@@ -1,5 +1,5 @@
 import type { SealedSecrets } from '../secret-key/reseal-secrets.ts';
-import type { DatabaseFacts, InstitutionFacts, KeyFacts, ReplicationFacts } from './facts.ts';
+import type { DatabaseFacts, InstitutionFacts, KeyFacts, ReplicationFacts, SpaceFacts } from './facts.ts';
 import { bounded, type Finding, ok, problem, warning } from './finding.ts';
 
 const minute = 60;
@@ -258,6 +258,15 @@ export function judgeDisk(
   const gigabyte = 1_000_000_000;
   if (freeBytes < 0.2 * gigabyte) return problem('disk', detail, cure);
   return freeBytes < 2 * gigabyte || percent < 10 ? warning('disk', detail, cure) : ok('disk', detail);
+}
+
+/** The disk of a server that only SQL reaches: its size is known, its free space is not. */
+export function judgeUnseenDisk({ databaseBytes, largestTables }: SpaceFacts): Finding {
+  const size = Math.ceil(databaseBytes / 1_000_000).toLocaleString('en-US');
+  return ok(
+    'disk',
+    `Not examined: PostgreSQL does not tell the free space of its server, so watch it there. This database takes ${size} MB; the largest tables: ${largestTables.join(', ')}.`,
+  );
 }
 
 function lengthOf(seconds: number): string {
