@@ -104,7 +104,7 @@ test('shows a person with memberships, accounts, login and sessions, and audits 
   assert.deepEqual(Object.keys(document), [
     ...['personId', 'firstName', 'lastName', 'email', 'phoneNumber', 'birthDate', 'selfDeclared'],
     ...['memberships', 'accounts', 'login', 'sessions', 'consents'],
-    ...['passkeys', 'authenticator', 'alerts', 'activity'],
+    ...['passkeys', 'authenticator', 'devices', 'alerts', 'activity'],
   ]);
   assert.equal(document.login.state, 'active');
   assert.equal(document.memberships[0].memberNumber, '100001');
