@@ -96,7 +96,7 @@ export async function refusesWrongView(browser: Browser, url: string): Promise<s
   return [...found, ...faults];
 }
 
-/** The transfer that the keys selected is selected after a reload; one that waits no more leaves the first. */
+/** The keys follow the rows in each order. The transfer that they selected is selected after a reload; one that waits no more leaves the first. */
 export async function keepsSelection(browser: Browser, url: string): Promise<string[]> {
   const found: string[] = [];
   const { page, faults } = await openPage(browser, { viewport: sizes.desktop });
@@ -117,6 +117,18 @@ export async function keepsSelection(browser: Browser, url: string): Promise<str
   await page.goBack();
   await settled(page);
   if ((await selected.innerText()) !== second) found.push('Back selects another row');
+  for (const presses of [1, 2, 3]) {
+    await page.getByRole('columnheader', { name: 'Amount' }).getByRole('button').click();
+    const rows = await page.locator('button.pick').allInnerTexts();
+    await page.locator('button.pick').first().click();
+    const walked = [await selected.innerText()];
+    for (const key of [...rows.slice(1).fill('j'), 'j', 'k']) {
+      await page.keyboard.press(key);
+      walked.push(await selected.innerText());
+    }
+    const expected = [...rows, rows.at(-1), rows.at(-2)];
+    if (walked.join() !== expected.join()) found.push(`j and k after ${presses} presses: ${walked.join()}`);
+  }
   await show(page, url, 'review?transfers-that-wait.row=no-such');
   if ((await selected.innerText()) !== first) found.push('an unknown row does not lead to the first');
   await page.context().close();

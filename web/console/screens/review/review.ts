@@ -1,6 +1,8 @@
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
+import { orderIn, slugOf } from '../../../common/order.ts';
 import { addressOf, go, setViewPart, viewPart } from '../../../common/router.ts';
+import { sortRows } from '../../../common/sort-rows.ts';
 import { type Column, Table } from '../../../common/table.ts';
 import { Amount, Badge, Button, Empty, Notice, SelectField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
@@ -34,6 +36,9 @@ const mostListed = 1_000;
 /** Transfers of the source account that are read, and shown, beside the one that waits. */
 const lastRead = 50;
 const lastShown = 8;
+
+const caption = 'Transfers that wait';
+const rowPart = `${slugOf(caption)}.row`;
 
 const reasons = ['', 'REVIEW', 'CUT_OFF', 'CORE'];
 
@@ -103,7 +108,6 @@ function Queue({
   /** After decisions that showed their own outcomes. */
   onBulk: () => void;
 }) {
-  const { current, select, move } = useSelection(transfers);
   // The queue changes while the operator looks, so a dialog keeps its transfer.
   const [deciding, setDeciding] = useState<{
     readonly decision: Decision;
@@ -122,6 +126,43 @@ function Queue({
       if (!others.delete(id) && others.size < mostChosen) others.add(id);
       return others;
     });
+  let selectedId: string | undefined;
+  const choice: Column<WaitingTransfer> = {
+    title: 'Chosen',
+    text: ({ id }) => (chosenIds.has(id) ? 'yes' : ''),
+    cell: ({ id }) =>
+      html`<input type="checkbox" aria-label=${`Choose ${id}`} checked=${chosenIds.has(id)} onChange=${() => choose(id)} />`,
+  };
+  const columns: Column<WaitingTransfer>[] = [
+    ...(may('transfers:decide') ? [choice] : []),
+    {
+      title: 'Transfer',
+      text: ({ id }) => id,
+      cell: (row) =>
+        html`<button type="button" class="pick" aria-pressed=${row.id === selectedId} onClick=${() => select(row.id)}>${row.id}</button>`,
+    },
+    {
+      title: 'Amount',
+      text: ({ amount }) => amount,
+      cell: (row) => html`<${Amount} value=${row} />`,
+      isNumeric: true,
+    },
+    { title: 'Waits for', text: ({ heldFor }) => wordOf(heldFor) },
+    {
+      title: 'Approvals',
+      text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
+    },
+    {
+      ...momentColumn('Due', ({ dueAt }) => dueAt),
+      cell: ({ dueAt }) => html`<${ShortMoment} at=${dueAt} />`,
+    },
+  ];
+  // The keys move through the rows as they show.
+  const order = orderIn(
+    viewPart(`${slugOf(caption)}.sort`),
+    columns.map(({ title }) => title),
+  );
+  const { current, select, move } = useSelection(sortRows(columns, transfers, order));
   const allowed = (decision: Decision) => chosen.filter(({ decisions }) => decisions.includes(decision));
   const decideChosen = (decision: Decision) => {
     const some = allowed(decision);
@@ -165,38 +206,9 @@ function Queue({
     }} />`
   }`;
   const shown = current();
+  selectedId = shown?.id;
   if (shown === undefined)
     return html`<div><section class="card"><${Empty}>${empty}<//></section>${dialogs}</div>`;
-  const choice: Column<WaitingTransfer> = {
-    title: 'Chosen',
-    text: ({ id }) => (chosenIds.has(id) ? 'yes' : ''),
-    cell: ({ id }) =>
-      html`<input type="checkbox" aria-label=${`Choose ${id}`} checked=${chosenIds.has(id)} onChange=${() => choose(id)} />`,
-  };
-  const columns: Column<WaitingTransfer>[] = [
-    ...(may('transfers:decide') ? [choice] : []),
-    {
-      title: 'Transfer',
-      text: ({ id }) => id,
-      cell: (row) =>
-        html`<button type="button" class="pick" aria-pressed=${row.id === shown.id} onClick=${() => select(row.id)}>${row.id}</button>`,
-    },
-    {
-      title: 'Amount',
-      text: ({ amount }) => amount,
-      cell: (row) => html`<${Amount} value=${row} />`,
-      isNumeric: true,
-    },
-    { title: 'Waits for', text: ({ heldFor }) => wordOf(heldFor) },
-    {
-      title: 'Approvals',
-      text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
-    },
-    {
-      ...momentColumn('Due', ({ dueAt }) => dueAt),
-      cell: ({ dueAt }) => html`<${ShortMoment} at=${dueAt} />`,
-    },
-  ];
   return html`<div class="beside">
     <section class="card" aria-label="Transfers that wait">
       ${
@@ -212,17 +224,15 @@ function Queue({
         <${Button} kind="text" onPress=${() => setChosenIds(new Set())}>Choose none<//>
       </div>`
       }
-      <${Table} caption="Transfers that wait" columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${shown.id} empty="" file="review" />
+      <${Table} caption=${caption} columns=${columns} rows=${transfers} keyOf=${({ id }: WaitingTransfer) => id} current=${shown.id} empty="" file="review" />
     </section>
     <${Selected} key=${shown.id} transfer=${shown} onDecide=${(decision: Decision) => decide(decision, shown)} />
     ${dialogs}
   </div>`;
 }
 
-const rowPart = 'transfers-that-wait.row';
-
 /**
- * The selected transfer, known by its id while the queue changes; once it has left, the one in its place. It is read at each key, since a second
+ * The selected transfer, known by its id while the rows change; once it has left, the one in its place. It is read at each key, since a second
  * key may come before the page has drawn the first.
  */
 function useSelection(transfers: readonly WaitingTransfer[]) {
