@@ -240,6 +240,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
     path: '/transfers/acts-2/accounts',
     leaves: ['account.read', 'account.read'],
   },
+  showUsualOfTransfer: { by: teller, path: '/transfers/acts-2/usual', leaves: ['account.read'] },
   showTransfer: { by: teller, path: '/transfers/acts-2', leaves: ['transfer.read'] },
   approveTransfer: {
     by: approver,

@@ -157,6 +157,25 @@ test('finds transfers by status, amount, account and code, in pages without a ga
   }
   assert.equal(new Set(all).size, all.length);
   for (const id of ['desk-two', 'desk-no', 'desk-back']) assert.ok(all.includes(id), id);
+  const pagesOf = async (query: string) => {
+    const rows: { id: string; fromAccountId: string; toAccountId: string }[] = [];
+    for (let next: string | undefined = `/transfers?limit=2${query}`; next !== undefined; ) {
+      const page = await one.get(next);
+      rows.push(...page.body);
+      next = /<[^>]*\/operations\/v1([^>]+)>/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    return rows;
+  };
+  const every = await pagesOf('');
+  for (const account of ['a-1002-checking', 'a-1001-checking', 'a-1001-savings']) {
+    const touching = every.filter(({ fromAccountId, toAccountId }) =>
+      [fromAccountId, toAccountId].includes(account),
+    );
+    assert.deepEqual(await pagesOf(`&accountId=${account}`), touching, account);
+    const failed = await pagesOf(`&accountId=${account}&status=FAILED&leastAmount=1`);
+    assert.ok(failed.every((row) => touching.some(({ id }) => id === row.id)));
+  }
+  assert.deepEqual(await pagesOf('&userId=no-such-user'), []);
   const found = async (query: string) =>
     (await one.get(`/transfers?${query}`)).body.map(({ id }: { id: string }) => id);
   assert.deepEqual(await found('leastAmount=1510&mostAmount=1510.00'), ['desk-two']);

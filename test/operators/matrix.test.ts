@@ -97,6 +97,7 @@ const matrix: Readonly<Record<string, string>> = {
   listPendingActs: personal,
   showTransfer: personalId,
   showAccountsOfTransfer: personalId,
+  showUsualOfTransfer: personalId,
   approveTransfer: approver,
   declineTransfer: approver,
   reverseTransfer: approver,

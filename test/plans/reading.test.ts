@@ -4,10 +4,12 @@ import { operations } from '../../src/http/operations.ts';
 import { selectPostingSides } from '../../src/operators/accounts/posting-queries.ts';
 import { selectReviews } from '../../src/operators/figures/figure-queries.ts';
 import { edgesOfAges, ordersOfAge } from '../../src/operators/figures/waiting-ages.ts';
+import { selectOwnWindow } from '../../src/operators/transfers/own-transfer-queries.ts';
 import {
   selectTransferWindow,
   type TransferSearchFilter,
 } from '../../src/operators/transfers/search-queries.ts';
+import { selectUsual } from '../../src/operators/transfers/usual-queries.ts';
 import { type Queryable, sql } from '../../src/storage/index.ts';
 import { firstPosition, selectPendingPage } from '../../src/transfers/desk/pending-queries.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -99,8 +101,62 @@ describe('bounded reads of pages and lists', () => {
       read('a period without transfers', { since: at(2), until: at(3) }),
     ]);
     assert.deepEqual(breaches(measured), []);
+    const own = (name: string, filter: TransferSearchFilter): Read => ({
+      ...{ name, deep: null },
+      run: (database) => database.read(institutionId, (q) => selectOwnWindow(q, { filter, limit: 51 })),
+    });
+    const [{ user_id: userId } = { user_id: '' }] = await db.superuser<{ user_id: string }>(
+      'select user_id from users where institution_id = $1 and user_key = $2',
+      [institutionId, filled.member.userKey],
+    );
+    const ofOne = await measureReads(db, filled, [
+      own('of an account', { accountId: filled.shop.accountId }),
+      own('of an account, failed, in a period', {
+        accountId: filled.own.accountId,
+        status: 'FAILED',
+        ...middle,
+      }),
+      own('of a member', { userId }),
+    ]);
+    assert.deepEqual(breaches(ofOne), []);
+    assert.ok(
+      ofOne.every(({ returned }) => returned === 51),
+      JSON.stringify(ofOne),
+    );
     const full = measured.filter(({ returned }) => returned === 51);
     assert.equal(full.length, 8, JSON.stringify(measured));
+  });
+
+  test('the usual transfers of an account are its newest ones, whatever else there is', async () => {
+    const { institutionId } = filled.institution;
+    const at = (share: number) => new Date(filled.start.getTime() + Math.floor(transfers * share) * 1_000);
+    const most = 50;
+    const order = {
+      ...{
+        fromAccountId: filled.own.accountId,
+        fromKey: filled.own.accountKey,
+        toKey: filled.shop.accountKey,
+      },
+      ...{ amount: 100n, currency: 'USD', createdAt: at(0.9) },
+    };
+    const wanted = { order, since: at(0.1), mostOfAccount: most, mostAccounts: 10 };
+    const measured = await measureReads(db, filled, [
+      {
+        name: 'usual',
+        deep: null,
+        run: (database) => database.read(institutionId, (q) => selectUsual(q, wanted)),
+      },
+    ]);
+    assert.ok(measured.length > 0);
+    for (const { plan, rowsRead, sequentialScans } of measured) {
+      assert.deepEqual(sequentialScans, [], `${plan} plan`);
+      // Three types of transfers out of two accounts.
+      assert.ok(rowsRead <= 3 * 2 * most, `${plan} plan: ${rowsRead} rows read`);
+    }
+    const [own, others] = await db.database.read(institutionId, (q) => selectUsual(q, wanted));
+    for (const row of [own, others]) {
+      assert.deepEqual([row?.transfers, row?.isCut, row?.median, row?.largest], [most, true, 100n, 100n]);
+    }
   });
 
   test('both sides of a posting are found by the numbers of its moment', async () => {

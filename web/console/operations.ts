@@ -67,6 +67,27 @@ export interface SidesOfTransfer {
   readonly to: SideOfTransfer | null;
 }
 
+/** Transfers that completed before another one, in its currency. */
+export interface UsualFigures {
+  readonly transfers: number;
+  /** There are more: the newest ones count. */
+  readonly isCut: boolean;
+  readonly median: string | null;
+  readonly largest: string | null;
+  readonly atLeastAsLarge: number;
+  readonly toPayee: number;
+  readonly lastToPayee: { readonly id: string; readonly amount: string; readonly at: string } | null;
+}
+
+export interface UsualOfTransfer {
+  readonly since: string;
+  readonly until: string;
+  readonly currencyCode: string;
+  readonly source: UsualFigures;
+  /** The other accounts of the membership. */
+  readonly others: UsualFigures;
+}
+
 /** An act that waits for a second person. */
 export interface Proposal {
   readonly kind: 'proposal';

@@ -1,6 +1,7 @@
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import type { Page, PageRequest } from '../../shared/page.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import { selectOwnWindow } from './own-transfer-queries.ts';
 import {
   type FoundTransferRow,
   selectTransferPlace,
@@ -11,8 +12,8 @@ import {
 const rowsRead = 2_000;
 
 /**
- * Transfers, the newest first. A page reads at most two thousand rows of the period and may be short, or empty, before the last. The audit
- * records a search for one account or member, once, with its first page.
+ * Transfers, the newest first. A page reads at most two thousand rows of the period, or of the account or member of the
+ * filter, and may be short, or empty, before the last. The audit records a search for one account or member, once, with its first page.
  */
 export async function searchTransfers(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -32,18 +33,27 @@ export async function searchTransfers(
     const entry = { ...about, outcome: 'succeeded', reason: 'transfers', origin } as const;
     await database.transaction(institutionId, (tx) => appendAudit(tx, entry, clock()));
   }
+  const isOwn = accountId !== undefined || userId !== undefined;
+  const select = isOwn ? selectOwnWindow : selectTransferWindow;
+  const most = isOwn && isWholeWindow(filter) ? limit + 1 : rowsRead;
   const rows = await database.read(institutionId, async (db) => {
     const [key] = after ?? [];
-    if (key === undefined) return selectTransferWindow(db, { filter, limit: rowsRead });
+    if (key === undefined) return select(db, { filter, limit: most });
     const before = await selectTransferPlace(db, key);
     // A position that no page has given.
     if (before === undefined) return [];
-    return selectTransferWindow(db, { before, filter, limit: rowsRead });
+    return select(db, { before, filter, limit: most });
   });
   const matching = rows.filter(({ matches }) => matches);
   const items = matching.slice(0, limit);
   const isCut = matching.length > limit;
   const last = isCut ? items.at(-1) : rows.at(-1);
-  const hasMore = isCut || rows.length === rowsRead;
+  const hasMore = isCut || rows.length === most;
   return { items, next: hasMore && last !== undefined ? [last.transferKey] : null };
+}
+
+/** Whether all transfers of an account or a member match the rest of the filter. */
+function isWholeWindow({ accountId, userId, failureCode, leastMinor, mostMinor }: TransferSearchFilter) {
+  const isOfBoth = accountId !== undefined && userId !== undefined;
+  return !isOfBoth && [failureCode, leastMinor, mostMinor].every((value) => value === undefined);
 }

@@ -9,6 +9,7 @@ import {
   readTransfer,
   searchTransfers,
   transferDocument,
+  usualOfTransfer,
   waitingActs,
   waitingAges,
 } from '../../../operators/index.ts';
@@ -145,6 +146,16 @@ const SideOfTransfer = shape({
   ...{ holdsOut: amount, holdsIn: amount },
 });
 
+const Usual = shape({
+  transfers: whole,
+  isCut: Type.Boolean({ description: 'There are more: the newest 5,000 of an account count.' }),
+  median: orNull(amount),
+  largest: orNull(amount),
+  atLeastAsLarge: whole,
+  toPayee: Type.Integer({ description: 'To the destination of the transfer.' }),
+  lastToPayee: orNull(shape({ id: text, amount, at: moment })),
+});
+
 const waitsFor = {
   waits_for_approval: 'SECOND_APPROVAL',
   waits_for_time: 'PROCESSING_TIME',
@@ -267,6 +278,23 @@ export const transferOperations: readonly OperatorOperation[] = [
     response: shape({ from: orNull(SideOfTransfer), to: orNull(SideOfTransfer) }),
     handle: (deps, { institutionId, params: { transferId }, origin }) =>
       balancesOfTransfer(deps, institutionId, { transferId, origin }),
+  }),
+  operatorOperation({
+    operationId: 'showUsualOfTransfer',
+    method: 'GET',
+    path: '/transfers/{transferId}/usual',
+    right: 'members:read',
+    summary:
+      'The usual transfers in the 90 days before a transfer: those that completed out of its source, and out of the other accounts of the membership. The audit records the read of the source.',
+    response: shape({
+      since: moment,
+      until: moment,
+      currencyCode: text,
+      source: Usual,
+      others: Usual,
+    }),
+    handle: (deps, { institutionId, params: { transferId }, origin }) =>
+      usualOfTransfer(deps, institutionId, { transferId, origin }),
   }),
   review(
     'approve',

@@ -14,29 +14,22 @@ import {
   act,
   type Decided,
   type Decision,
-  type FoundTransfer,
   type Proposal,
   pathOf,
   read,
-  readPage,
   type WaitingTransfer,
 } from '../../operations.ts';
 import { ask, may, session } from '../../session.ts';
 import { isTyping, Screen, Stateful } from '../../shell.ts';
-import { Status } from '../transfer-columns.ts';
 import { BulkDialog } from './bulk-dialog.ts';
 import { decidersOf, effectOf, wordsOf } from './decision.ts';
 import { Sides } from './sides.ts';
-import { usualOf } from './usual.ts';
+import { Usual } from './usual.ts';
 
 /** So many can still be read one by one before they are decided together. */
 const mostChosen = 100;
 /** The operation returns no more at once. */
 const mostListed = 1_000;
-/** Transfers of the source account that are read, and shown, beside the one that waits. */
-const lastRead = 50;
-const lastShown = 8;
-
 const caption = 'Transfers that wait';
 const rowPart = `${slugOf(caption)}.row`;
 
@@ -270,19 +263,7 @@ function useSelection(transfers: readonly WaitingTransfer[]) {
   };
 }
 
-/** The amount and the destination of the transfer beside those that completed before. */
-function Usual({ transfer, last }: { transfer: WaitingTransfer; last: readonly FoundTransfer[] }) {
-  const { completed, larger, largest, toDestination } = usualOf(transfer, last);
-  if (completed === 0)
-    return html`<p class="quiet">No transfer out of the account in this currency has completed lately.</p>`;
-  return html`<dl class="facts">
-    <div><dt>Completed among the last ${lastRead}</dt><dd>${completed}</dd></div>
-    <div><dt>Largest of them</dt><dd><${Amount} value=${{ amount: largest, currencyCode: transfer.currencyCode }} />${larger === 0 && html` <${Badge} kind="warn">this one is larger<//>`}</dd></div>
-    <div><dt>To the same account</dt><dd>${toDestination === 0 ? html`<${Badge} kind="warn">none<//>` : toDestination}</dd></div>
-  </dl>`;
-}
-
-/** The transfer beside the last ones of the same source account, which show what is usual there. */
+/** The transfer with both accounts, and what is usual there. */
 function Selected({
   transfer,
   onDecide,
@@ -290,12 +271,6 @@ function Selected({
   transfer: WaitingTransfer;
   onDecide: (decision: Decision) => void;
 }) {
-  const { fromAccountId } = transfer;
-  const { state, again } = useLoad(
-    () =>
-      ask(() => readPage<FoundTransfer>('/transfers', { accountId: fromAccountId, limit: String(lastRead) })),
-    [fromAccountId],
-  );
   return html`<section class="card" aria-label="The selected transfer">
     <div class="body fields">
       <div><${Amount} value=${transfer} size="large" /><p class="quiet">${wordOf(transfer.type)}</p></div>
@@ -320,20 +295,7 @@ function Selected({
       </div>
     </div>
     <${Sides} transfer=${transfer} />
-    <div class="body"><h2>Usual for the source</h2></div>
-    <${Stateful} state=${state} subject="the last transfers" again=${again}>
-      ${({ items }: { readonly items: readonly FoundTransfer[] }) =>
-        html`<div class="body"><${Usual} transfer=${transfer} last=${items} /></div>
-        <ul class="list">${items
-          .filter(({ id }) => id !== transfer.id)
-          .slice(0, lastShown)
-          .map(
-            (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
-            <span class="first">${one.toAccountId}</span><${Amount} value=${one} />
-            <span class="second"><${Moment} at=${one.createdAt} /></span><span class="second"><${Status} transfer=${one} /></span>
-          </a></li>`,
-          )}</ul>`}
-    <//>
+    <${Usual} transfer=${transfer} />
   </section>`;
 }
 
