@@ -87,3 +87,4 @@ export { rememberSettings } from './settings/settings.ts';
 export { settleDue } from './settle-due.ts';
 export { type Check, checkFigures, checkNames, checkOutcomes, checkSources } from './show/checks.ts';
 export { type ShownTransfer, showTransfer } from './show/show-transfer.ts';
+export type { WaitingReason } from './show/waiting-reasons.ts';

@@ -29,6 +29,7 @@ test('posts a transfer that two different approvers approved, and names both in 
   await hold('desk-two', 1510);
   const waiting = (await one.get('/pending')).body.find(({ id }: { id: string }) => id === 'desk-two');
   assert.deepEqual([waiting.amount, waiting.approvalsNeeded, waiting.approvedBy], ['1510.00', 2, []]);
+  assert.deepEqual(waiting.reasons, [{ kind: 'AMOUNT', threshold: '500.00' }]);
   const first = await one.post('/transfers/desk-two/approve', reason);
   assert.deepEqual(
     [first.status, first.body.outcome, first.body.waitsFor],

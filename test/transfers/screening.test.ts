@@ -161,6 +161,11 @@ test('a held order waits for a person and expires without one, whatever the poli
      from pending_transfers p join transfers t using (institution_id, transfer_key) where t.transfer_id = 'held'`,
   );
   assert.deepEqual(pending, { held_for: 'REVIEW', when_due: 'EXPIRE', approvals_needed: 1, seconds: 3_600 });
+  const approver = await operatorOf(service, 'Demo approver');
+  const waiting: { id: string; reasons: object }[] = (await approver.get('/pending')).body;
+  assert.deepEqual(waiting.find(({ id }) => id === 'held')?.reasons, [
+    { kind: 'SCREENING', answer: 'ANSWERED', reference: 'look' },
+  ]);
   const shown = await runCli(service.db, ['transfer', 'show', 'held', '--institution', 'lakeside']);
   assert.match(shown.stdout, /screening\s+hold \(answered, look, \d+ ms\)/);
   const approved = await runCli(service.db, [

@@ -35,11 +35,26 @@ export interface WaitingTransfer {
   readonly approvalsNeeded: number;
   readonly approvedBy: readonly string[];
   readonly isOrdererShutOut: boolean;
+  readonly reasons: readonly WaitingReason[];
   /** The core has its instruction, and may have carried it out. */
   readonly isWithCore: boolean;
   /** Those that the signed-in operator may take now. */
   readonly decisions: readonly Decision[];
 }
+
+/** A reason why a transfer waits, with the figures of its decision. */
+export type WaitingReason =
+  | { readonly kind: 'SCREENING'; readonly answer: string; readonly reference: string | null }
+  | { readonly kind: 'AMOUNT'; readonly threshold: string }
+  | {
+      readonly kind: 'TOTAL';
+      readonly threshold: string;
+      readonly used: string;
+      readonly limit: { readonly subject: string; readonly period: string };
+    }
+  | { readonly kind: 'CUT_OFF'; readonly cutOff: string | null }
+  | { readonly kind: 'CORE' }
+  | { readonly kind: 'NOT_KNOWN' };
 
 export type Decision = 'approve' | 'decline';
 

@@ -7,6 +7,7 @@ import {
   listProposals,
   type PendingFilter,
   type Proposal,
+  type WaitingReason,
 } from '../../transfers/index.ts';
 import { selectStandingDifferences } from './difference-queries.ts';
 
@@ -42,7 +43,7 @@ export async function* waitingActs(
     readonly decider?: Decider | null;
   },
 ) {
-  for await (const row of listPending(database, institutionId, filter)) {
+  for await (const row of listPending(database, institutionId, { now, filter })) {
     const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
     const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;
     const { approvalsNeeded, isOrdererShutOut, isWithCore } = row;
@@ -58,6 +59,7 @@ export async function* waitingActs(
         currencyCode,
       },
       ...{ heldFor, whenDue, dueAt, createdAt, approvalsNeeded, approvedBy, isOrdererShutOut },
+      reasons: row.reasons.map((reason) => reasonDocument(reason, currencyCode)),
       isWithCore,
       ...decisionsFor(decider, row),
     };
@@ -99,6 +101,21 @@ async function confirmable(
     ({ kind, subject, amountMinor }) =>
       kind !== 'ADJUSTMENT' || (amountMinor !== null && standing.get(BigInt(subject)) === amountMinor),
   );
+}
+
+/** Amounts are decimal text. */
+function reasonDocument(reason: WaitingReason, currencyCode: string) {
+  const text = (minor: bigint) => formatMinor(minor, currencyCode);
+  switch (reason.kind) {
+    case 'AMOUNT':
+      return { kind: reason.kind, threshold: text(reason.thresholdMinor) };
+    case 'TOTAL': {
+      const { kind, limit, thresholdMinor, usedMinor } = reason;
+      return { kind, limit, threshold: text(thresholdMinor), used: text(usedMinor) };
+    }
+    default:
+      return reason;
+  }
 }
 
 export type WaitingAct = ReturnType<typeof waitingActs> extends AsyncIterable<infer Row> ? Row : never;

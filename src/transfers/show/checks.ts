@@ -95,7 +95,7 @@ export interface Decision {
 
 /** The limits that bound an order, by the rules of then. */
 export function usagesThen(
-  transfer: TransferRow,
+  transfer: Pick<TransferRow, 'userKey' | 'transferType' | 'currencyCode' | 'createdAt' | 'reversesKey'>,
   from: SourceRow,
   { rules, timeZone }: { readonly rules: RulesThen; readonly timeZone: string },
 ): LimitUsage[] {

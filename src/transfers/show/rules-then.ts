@@ -35,6 +35,22 @@ export async function readRulesThen(
   decided: DecidedAt,
   now: Date,
 ): Promise<RulesThen | undefined> {
+  const history = await readRuleHistory(db, decided, now);
+  return history && rulesThen(history.today, history.changes, decided);
+}
+
+interface RuleHistory {
+  readonly today: Omit<RulesThen, 'countedFrom'>;
+  /** The newest first. */
+  readonly changes: readonly RuleChange[];
+}
+
+/** The rules of today, and their changes since the period of a decision began. Undefined if some are not known. */
+export async function readRuleHistory(
+  db: Queryable,
+  decided: DecidedAt,
+  now: Date,
+): Promise<RuleHistory | undefined> {
   // An older audit may have been pruned.
   if (decided.at.getTime() < now.getTime() - leastRetention.changesDays * dayMillis) return undefined;
   const since = new Date(decided.periodStart.getTime() - decided.aheadMillis);
@@ -45,7 +61,7 @@ export async function readRulesThen(
     selectRuleChanges(db, { since, most: mostChanges }),
   ]);
   if (changes.length === mostChanges) return undefined;
-  return rulesThen({ policies, limits, businessDays }, changes, decided);
+  return { today: { policies, limits, businessDays }, changes };
 }
 
 /** Pure. `changes` are those since the beginning of the period, the newest first. */

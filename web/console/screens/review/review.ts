@@ -23,6 +23,7 @@ import { ask, may, session } from '../../session.ts';
 import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { BulkDialog } from './bulk-dialog.ts';
 import { decidersOf, effectOf, wordsOf } from './decision.ts';
+import { reasonsOf } from './reasons.ts';
 import { Sides } from './sides.ts';
 import { Usual } from './usual.ts';
 
@@ -140,7 +141,7 @@ function Queue({
       cell: (row) => html`<${Amount} value=${row} />`,
       isNumeric: true,
     },
-    { title: 'Waits for', text: ({ heldFor }) => wordOf(heldFor) },
+    { title: 'Why', text: (row) => reasonsOf(row).join('; '), isLong: true },
     {
       title: 'Approvals',
       text: ({ approvedBy, approvalsNeeded }) => `${approvedBy.length} of ${approvalsNeeded}`,
@@ -277,6 +278,7 @@ function Selected({
       <dl class="facts">
         <div><dt>Ordered</dt><dd><${Moment} at=${transfer.createdAt} /></dd></div>
         <div><dt>Waits for</dt><dd>${wordOf(transfer.heldFor)}</dd></div>
+        <div><dt>Why</dt><dd>${reasonsOf(transfer).map((reason) => html`<div key=${reason}>${reason}</div>`)}</dd></div>
         <div><dt>Without a decision</dt><dd>${dueWords(transfer.whenDue)} <${Moment} at=${transfer.dueAt} /></dd></div>
         <div><dt>Approved by</dt><dd>${transfer.approvedBy.join(', ') || 'nobody yet'}</dd></div>
         <div><dt>May decide</dt><dd>${decidersOf(transfer, session.value?.name ?? '')}</dd></div>

@@ -4,6 +4,7 @@ import { formatMoney } from '../../../design/format/money.ts';
 import { html } from '../../../design/html.ts';
 import { wordOf } from '../../format.ts';
 import type { CheckOfTransfer, ShownTransfer } from '../../operations.ts';
+import { boundOf } from './bounds.ts';
 
 const names: Readonly<Record<CheckOfTransfer['check'], string>> = {
   SIGN_IN: 'Sign-in',
@@ -24,13 +25,6 @@ const names: Readonly<Record<CheckOfTransfer['check'], string>> = {
   CORE: 'Core',
 };
 
-const subjects: Readonly<Record<string, string>> = {
-  USER: 'of the member',
-  CUSTOMER: 'of the membership',
-  ACCOUNT: 'of the account',
-};
-const periods: Readonly<Record<string, string>> = { DAY: 'by day', MONTH: 'by month', TRANSFER: 'each' };
-
 const figureNames: Readonly<Record<string, string>> = {
   perTransfer: 'cap of one',
   mostOrders: 'most orders',
@@ -45,11 +39,6 @@ const kinds = {
   NOT_ASKED: undefined,
   NOT_KNOWN: undefined,
 } as const satisfies Readonly<Record<CheckOfTransfer['outcome'], string | undefined>>;
-
-/** `of the member, by day`. */
-export function boundOf({ subject, period }: NonNullable<CheckOfTransfer['limit']>): string {
-  return `${subjects[subject] ?? wordOf(subject)}, ${periods[period] ?? wordOf(period)}`;
-}
 
 function nameOf({ check, limit }: CheckOfTransfer): string {
   return limit === null ? names[check] : `${names[check]} ${boundOf(limit)}`;

@@ -12,7 +12,8 @@ import { ask, may } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { effectOf, wordsOf } from '../review/decision.ts';
 import { Status } from '../transfer-columns.ts';
-import { boundOf, Checks } from './checks.ts';
+import { boundOf } from './bounds.ts';
+import { Checks } from './checks.ts';
 import { CoreOutcome } from './core-outcome.ts';
 import { Deliveries } from './deliveries.ts';
 
