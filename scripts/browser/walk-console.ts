@@ -11,6 +11,7 @@ import { breachesOf, openBrowser, openPage, pressOn, sizes } from './browser.ts'
 import { decidesSeveral } from './bulk.ts';
 import { changesInstitution } from './change-institution.ts';
 import { changesProvider } from './change-provider.ts';
+import { confirmsProposal } from './confirm-proposal.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
@@ -265,6 +266,7 @@ if (browser !== undefined) {
   );
   await journey('on a phone the link of the screen is in view', () => showsCurrentLink(browser, url));
   await journey('two persons approve by the keyboard', () => twoPersons(browser, url));
+  await journey('an act that waits for a second person is confirmed', () => confirmsProposal(browser, url));
   // Before the break is adjusted, which takes the money of the account.
   await journey('the review queue follows', () => queueFollows(browser, url));
   await journey('a count of an age leads to the transfers that it counts', () => agesLead(browser, url));

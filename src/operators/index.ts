@@ -90,6 +90,7 @@ export { institutionDocument, settingsDocument } from './documents/institution-d
 export { limitDocument } from './documents/limit-document.ts';
 export { transferDocument } from './documents/transfer-document.ts';
 export { type WaitingAct, waitingActs } from './documents/waiting-acts.ts';
+export { proposalDocuments } from './documents/waiting-proposals.ts';
 export { tailEvents } from './events/tail-events.ts';
 export { searchAnything } from './figures/search-anything.ts';
 export { todaysFigures } from './figures/todays-figures.ts';

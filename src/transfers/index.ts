@@ -79,6 +79,7 @@ export {
 export { decisions, decisionsOn } from './rules/transition.ts';
 export {
   changeBusinessDay,
+  fingerprintOfDay,
   LimitKeyTakenError,
   saveTransferRules,
   type TransferRules,

@@ -177,6 +177,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   exportAudit: { by: auditor, path: '/audit/export?chain=changes', leaves: ['audit.exported'] },
   // Ids and amounts, as the list of the command line.
   listPendingActs: 'nothing about a member',
+  listProposals: 'nothing about a member',
   changeOperator: {
     by: administrator,
     path: '/operators/VIEWER',

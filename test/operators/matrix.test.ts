@@ -95,6 +95,7 @@ const matrix: Readonly<Record<string, string>> = {
   showFlows: all,
   searchTransfers: personal,
   listPendingActs: personal,
+  listProposals: all,
   showTransfer: personalId,
   showAccountsOfTransfer: personalId,
   showUsualOfTransfer: personalId,

@@ -38,3 +38,8 @@ export function durationOf(millis: number): string {
 export function dueWords(whenDue: string): string {
   return whenDue === 'POST' ? 'It posts' : 'It expires';
 }
+
+/** `Thursday, December 24, 2026`. A day has no time zone. */
+export function longDay(day: string): string {
+  return new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, { dateStyle: 'full', timeZone: 'UTC' });
+}

@@ -107,14 +107,29 @@ export interface UsualOfTransfer {
 export interface Proposal {
   readonly kind: 'proposal';
   readonly id: string;
-  readonly type: string;
-  /** Of an adjustment, as the next two. */
-  readonly accountId?: string;
-  readonly amount?: string;
-  readonly currencyCode?: string;
+  readonly type: 'REVERSAL' | 'RULES' | 'ADJUSTMENT';
   readonly proposedBy: string;
   readonly proposedAt: string;
   readonly expiresAt: string;
+  readonly reason: string | null;
+  /** Of a reversal and an adjustment. */
+  readonly amount?: string;
+  readonly currencyCode?: string;
+  readonly fromAccountId?: string;
+  readonly toAccountId?: string;
+  readonly accountId?: string;
+  /** Of rules: the rows that change, by their names. */
+  readonly change?: ProposedChange;
+  /** Whether the same act of the signed-in operator confirms it. */
+  readonly mayConfirm: boolean;
+}
+
+export interface ProposedChange {
+  /** Null ends an exception. */
+  readonly days: readonly { readonly day: string; readonly open: boolean | null }[];
+  readonly policies: readonly string[];
+  readonly limits: readonly string[];
+  readonly contributionLimits: readonly string[];
 }
 
 export interface FoundTransfer {

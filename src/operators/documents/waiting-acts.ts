@@ -4,12 +4,10 @@ import {
   decisionsOn,
   formatMinor,
   listPending,
-  listProposals,
   type PendingFilter,
-  type Proposal,
   type WaitingReason,
 } from '../../transfers/index.ts';
-import { selectStandingDifferences } from './difference-queries.ts';
+import { type Confirmer, proposalDocuments } from './waiting-proposals.ts';
 
 /** The operator who may decide on transfers, at the time of the institution. */
 export interface Decider {
@@ -28,7 +26,8 @@ export function decisionsFor(
 
 /**
  * Pending transfers, the first due first, then proposals of acts that wait for a second person. With a filter, transfers alone: a proposal has
- * neither a reason to wait nor an age of an order. With a decider each transfer has the decisions that this person may take now.
+ * neither a reason to wait nor an age of an order. With a decider each transfer has the decisions that this person may take now,
+ * and with a confirmer each proposal says whether this person may confirm it.
  */
 export async function* waitingActs(
   database: Database,
@@ -37,10 +36,12 @@ export async function* waitingActs(
     now,
     filter,
     decider,
+    confirmer,
   }: {
     readonly now: Date;
     readonly filter?: PendingFilter | undefined;
     readonly decider?: Decider | null;
+    readonly confirmer?: Confirmer | undefined;
   },
 ) {
   for await (const row of listPending(database, institutionId, { now, filter })) {
@@ -65,42 +66,7 @@ export async function* waitingActs(
     };
   }
   if (filter !== undefined) return;
-  const proposals = await listProposals(database, institutionId, now);
-  for (const proposal of await confirmable(database, institutionId, proposals)) {
-    const { kind, subject, accountId, currency, amountMinor, proposedBy, proposedAt, expiresAt } = proposal;
-    yield {
-      kind: 'proposal' as const,
-      id: subject,
-      type: kind,
-      ...(accountId !== null &&
-        currency !== null &&
-        amountMinor !== null && {
-          accountId,
-          amount: formatMinor(amountMinor, currency),
-          currencyCode: currency,
-        }),
-      proposedBy: proposedBy[0] ?? '',
-      proposedAt,
-      expiresAt,
-    };
-  }
-}
-
-/** Without the adjustments of a difference that the break no longer has: nobody can confirm them. */
-async function confirmable(
-  database: Database,
-  institutionId: InstitutionId,
-  proposals: readonly Proposal[],
-): Promise<readonly Proposal[]> {
-  const breakKeys = proposals.flatMap(({ kind, subject }) =>
-    kind === 'ADJUSTMENT' ? [BigInt(subject)] : [],
-  );
-  if (breakKeys.length === 0) return proposals;
-  const standing = await database.read(institutionId, (db) => selectStandingDifferences(db, breakKeys));
-  return proposals.filter(
-    ({ kind, subject, amountMinor }) =>
-      kind !== 'ADJUSTMENT' || (amountMinor !== null && standing.get(BigInt(subject)) === amountMinor),
-  );
+  yield* await proposalDocuments(database, institutionId, { now, confirmer });
 }
 
 /** Amounts are decimal text. */

@@ -46,7 +46,16 @@ const actions = {
 export async function consentOfTwo(
   tx: Transaction,
   about: ProposedAct,
-  { origin, at }: { readonly origin: CommandOrigin; readonly at: Date },
+  {
+    origin,
+    at,
+    change,
+  }: {
+    readonly origin: CommandOrigin;
+    readonly at: Date;
+    /** The rows that a change of rules removes and adds: the second person reads them in the audit entry. */
+    readonly change?: object;
+  },
 ): Promise<Consent> {
   if (!(await selectDualControl(tx))) return { kind: 'agreed', proposedBy: undefined };
   const names = namesOf(origin.operator);
@@ -73,15 +82,16 @@ export async function consentOfTwo(
     await record('confirmed', { proposedBy });
     return { kind: 'agreed', proposedBy };
   }
+  const content = change && { change };
   const [own] = open;
   if (own !== undefined) {
     const { expiresAt, proposedBy } = own;
-    await record('proposed', { expiresAt, proposedBy });
+    await record('proposed', { expiresAt, proposedBy, ...content });
     return { kind: 'proposed', proposedBy: proposedBy[0] ?? '', expiresAt };
   }
   const expiresAt = new Date(at.getTime() + lifetimeMillis);
   await insertProposal(tx, about, { by: origin.operator, proposedAt: at, expiresAt });
-  await record('proposed', { expiresAt });
+  await record('proposed', { expiresAt, ...content });
   return { kind: 'proposed', proposedBy: nameOf(origin.operator), expiresAt };
 }
 

@@ -6,7 +6,7 @@ import {
   replaceBusinessDays,
   selectBusinessDays,
 } from '../../institutions/index.ts';
-import type { Clock, Database, InstitutionId, Transaction } from '../../storage/index.ts';
+import type { Clock, Database, InstitutionId, Queryable, Transaction } from '../../storage/index.ts';
 import { type Consent, consentOfTwo } from '../dual-control/dual-control.ts';
 import { replaceLimits, selectLimits } from '../limits/limit-queries.ts';
 import type { ContributionLimit } from '../rules/controls/contributions.ts';
@@ -63,9 +63,7 @@ export async function changeBusinessDay(
     const before = await selectRules(tx);
     const known = before.businessDays.find((one) => one.day === day);
     if ((known?.open ?? null) === open) return { kind: 'unchanged' };
-    const others = before.businessDays.filter((one) => one.day !== day);
-    const businessDays = open === null ? others : [...others, { day, open }];
-    return replaceRules(tx, { before, rules: { ...before, businessDays }, origin, at: clock() });
+    return replaceRules(tx, { before, rules: withDay(before, { day, open }), origin, at: clock() });
   });
 }
 
@@ -81,7 +79,9 @@ async function replaceRules(
   { before, rules, origin, at }: Replacement,
 ): Promise<SavedRules> {
   const subject = fingerprintOf(rules);
-  const consent = isCommand(origin) && (await consentOfTwo(tx, { kind: 'RULES', subject }, { origin, at }));
+  const about = { kind: 'RULES', subject } as const;
+  const proposed = changeOf(before, rules);
+  const consent = isCommand(origin) && (await consentOfTwo(tx, about, { origin, at, change: proposed }));
   if (consent && consent.kind === 'proposed') return consent;
   const [taken] = await replaceLimits(tx, rules.limits);
   if (taken !== undefined) throw new LimitKeyTakenError(taken);
@@ -100,7 +100,23 @@ function isCommand(origin: CommandOrigin | Origin): origin is CommandOrigin {
   return origin.operator !== undefined;
 }
 
-async function selectRules(tx: Transaction): Promise<TransferRules> {
+/** The subject of a proposal that opens or closes a day, as the rules stand now. */
+export async function fingerprintOfDay(
+  db: Queryable,
+  { day, open }: { readonly day: LocalDate; readonly open: boolean | null },
+): Promise<string> {
+  return fingerprintOf(withDay(await selectRules(db), { day, open }));
+}
+
+function withDay(
+  rules: TransferRules,
+  { day, open }: { readonly day: LocalDate; readonly open: boolean | null },
+): TransferRules {
+  const others = rules.businessDays.filter((one) => one.day !== day);
+  return { ...rules, businessDays: open === null ? others : [...others, { day, open }] };
+}
+
+async function selectRules(tx: Queryable): Promise<TransferRules> {
   const [policies, limits, businessDays, contributionLimits] = await Promise.all([
     selectPolicies(tx),
     selectLimits(tx),
@@ -115,8 +131,8 @@ function changeOf(before: TransferRules, after: TransferRules) {
   const only = (rules: TransferRules, others: TransferRules) =>
     Object.fromEntries(
       (Object.keys(rules) as (keyof TransferRules)[]).flatMap((kind) => {
-        const known = new Set(others[kind].map(asText));
-        const rows = rules[kind].filter((row) => !known.has(asText(row)));
+        const known = new Set(others[kind].map(asSortedText));
+        const rows = rules[kind].filter((row) => !known.has(asSortedText(row)));
         return rows.length === 0 ? [] : [[kind, rows] as const];
       }),
     );
@@ -132,6 +148,19 @@ function fingerprintOf(rules: TransferRules): string {
 
 function asText(row: object): string {
   return JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** Does not depend on the order of the members, which differs between a file and the database. */
+function asSortedText(row: object): string {
+  return asText(sorted(row));
+}
+
+function sorted(value: object): object {
+  if (Array.isArray(value)) return value;
+  const members = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(
+    members.map(([name, one]) => [name, typeof one === 'object' && one !== null ? sorted(one) : one]),
+  );
 }
 
 /** A counter of a user must not count for a membership that has the same key, nor a daily counter for a month. */

@@ -6,6 +6,8 @@ import {
   institutionOf,
   mayUse,
   ordersOfAge,
+  proposalDocuments,
+  type Right,
   readTransfer,
   searchTransfers,
   transferDocument,
@@ -40,6 +42,7 @@ import {
   orNull,
   shape,
   text,
+  texts,
   whole,
   withReason,
 } from '../shapes.ts';
@@ -146,6 +149,38 @@ const SideOfTransfer = shape({
   ...{ holdsOut: amount, holdsIn: amount },
 });
 
+const Proposal = Type.Array(
+  shape({
+    kind: oneOf(['proposal']),
+    type: oneOf(['REVERSAL', 'RULES', 'ADJUSTMENT']),
+    id: Type.String({ description: 'Of the transfer or the break; the SHA-256 of the proposed rules.' }),
+    proposedBy: text,
+    proposedAt: moment,
+    expiresAt: moment,
+    reason: orNull(text),
+    amount: optional(amount),
+    currencyCode: optional(text),
+    fromAccountId: optional(text),
+    toAccountId: optional(text),
+    accountId: optional(text),
+    change: optional(
+      Type.Object(
+        {
+          days: Type.Array(shape({ day: text, open: orNull(flag) })),
+          policies: texts,
+          limits: texts,
+          contributionLimits: texts,
+        },
+        { description: 'With RULES: the rows that change, by their names. `open` null ends an exception.' },
+      ),
+    ),
+    mayConfirm: Type.Boolean({
+      description:
+        'Whether the same act of the signed-in operator confirms it: `reverse`, `adjust` with the amount as `difference`, or `calendar` with the day.',
+    }),
+  }),
+);
+
 const Usual = shape({
   transfers: whole,
   isCut: Type.Boolean({ description: 'There are more: the newest 5,000 of an account count.' }),
@@ -246,11 +281,28 @@ export const transferOperations: readonly OperatorOperation[] = [
       const ordered = age && ordersOfAge(age, at);
       const filter = reason === undefined && age === undefined ? undefined : { heldFor: reason, ordered };
       const waiting: object[] = [];
-      for await (const act of waitingActs(database, institutionId, { now, filter, decider })) {
+      const confirmer = { origin, may: (right: Right) => mayUse(operator.roles, right) };
+      const readers = { now, filter, decider, confirmer };
+      for await (const act of waitingActs(database, institutionId, readers)) {
         waiting.push(act);
         if (waiting.length === 1_000) break;
       }
       return waiting;
+    },
+  }),
+  operatorOperation({
+    operationId: 'listProposals',
+    method: 'GET',
+    path: '/proposals',
+    right: 'institution:read',
+    summary:
+      'Acts that wait for a second person, the oldest first, with the reason of the first one and the content. Reversals are for roles that read members.',
+    response: Proposal,
+    async handle({ database, clock }, { institutionId, operator, origin }) {
+      const may = (right: Right) => mayUse(operator.roles, right);
+      const asked = { now: clock(), confirmer: { origin, may } };
+      const proposals = await proposalDocuments(database, institutionId, asked);
+      return proposals.filter(({ type }) => type !== 'REVERSAL' || may('members:read'));
     },
   }),
   operatorOperation({

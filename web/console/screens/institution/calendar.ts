@@ -4,14 +4,11 @@ import { type Column, Table } from '../../../common/table.ts';
 import { Badge, Button, Notice, SelectField, TextField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { type Act, ActButton, ActDialog } from '../../act.ts';
+import { longDay } from '../../format.ts';
 import { act, type CalendarDay, type DayChange, read } from '../../operations.ts';
 import { ask, may } from '../../session.ts';
 import { Stateful } from '../../shell.ts';
-
-/** `Thursday, December 24, 2026`. A day has no time zone. */
-function longDay(day: string): string {
-  return new Date(`${day}T00:00:00Z`).toLocaleDateString(undefined, { dateStyle: 'full', timeZone: 'UTC' });
-}
+import { Proposals } from '../review/proposals.ts';
 
 const columns: readonly Column<CalendarDay>[] = [
   {
@@ -55,7 +52,8 @@ export function Calendar() {
       source === 'institution' &&
       html`<div class="actions"><${ActButton} act=${endOf(day)} onDone=${done} /></div>`,
   };
-  return html`<section class="card" aria-labelledby="calendar">
+  return html`<${Proposals} key=${result} type="RULES" onDone=${() => void refresh()} />
+  <section class="card" aria-labelledby="calendar">
     <header><h2 id="calendar">Days without business</h2>
       ${mayChange && html`<${Button} kind="quiet" onPress=${() => setOpen(true)}>Open or close a day<//>`}
       ${isOpen && html`<${DayDialog} onDone=${done} onClose=${() => setOpen(false)} />`}

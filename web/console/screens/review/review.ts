@@ -4,7 +4,7 @@ import { orderIn, slugOf } from '../../../common/order.ts';
 import { addressOf, go, setViewPart, viewPart } from '../../../common/router.ts';
 import { sortRows } from '../../../common/sort-rows.ts';
 import { type Column, Table } from '../../../common/table.ts';
-import { Amount, Badge, Button, Empty, Notice, SelectField } from '../../../design/components.ts';
+import { Amount, Button, Empty, Notice, SelectField } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { type Act, ActDialog } from '../../act.ts';
 import { ageWords, dueWords, wordOf } from '../../format.ts';
@@ -23,6 +23,7 @@ import { ask, may, session } from '../../session.ts';
 import { isTyping, Screen, Stateful } from '../../shell.ts';
 import { BulkDialog } from './bulk-dialog.ts';
 import { decidersOf, effectOf, wordsOf } from './decision.ts';
+import { Proposals } from './proposals.ts';
 import { reasonsOf } from './reasons.ts';
 import { Sides } from './sides.ts';
 import { Usual } from './usual.ts';
@@ -61,8 +62,9 @@ export function ReviewScreen({ query }: { query: URLSearchParams }) {
       ${(waiting: readonly (WaitingTransfer | Proposal)[]) => html`
         ${waiting.length >= mostListed && html`<${Notice} kind="warn" title=${`The first ${mostListed.toLocaleString('en-US')} show, those that are due first. A filter finds others.`} />`}
         <${Queue} transfers=${waiting.filter((one) => one.kind === 'transfer')} empty=${filter.heldFor + filter.age === '' ? 'No transfer waits.' : 'No transfer that waits fits the filter.'} onDone=${done} onBulk=${() => void refresh()} />
-        <${Proposals} proposals=${waiting.filter((one) => one.kind === 'proposal')} />`}
+`}
     <//>
+    <${Proposals} />
   <//>`;
 }
 
@@ -298,18 +300,5 @@ function Selected({
     </div>
     <${Sides} transfer=${transfer} />
     <${Usual} transfer=${transfer} />
-  </section>`;
-}
-
-function Proposals({ proposals }: { proposals: readonly Proposal[] }) {
-  if (proposals.length === 0) return null;
-  return html`<section class="card" aria-labelledby="proposals">
-    <header><h2 id="proposals">Acts that wait for a second person</h2></header>
-    <ul class="list">${proposals.map(
-      (one) => html`<li class="row" key=${one.id}>
-        <span class="first">${wordOf(one.type)}: ${one.type === 'ADJUSTMENT' ? html`<a href=${addressOf('breaks', one.id)}>${one.id}</a>` : one.id}</span><${Badge} kind="warn">until <${Moment} at=${one.expiresAt} /><//>
-        <span class="second">${one.amount && html`<${Amount} value=${one} /> to ${one.accountId}, `}by ${one.proposedBy}</span><span class="second"><${Moment} at=${one.proposedAt} /></span>
-      </li>`,
-    )}</ul>
   </section>`;
 }
