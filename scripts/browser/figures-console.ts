@@ -71,7 +71,7 @@ async function interaction(browser: Browser, url: string): Promise<void> {
 }
 
 /** The pages of the ledger come from this script: a task of the browser does not depend on who counted the entries. */
-async function scrolling(browser: Browser, url: string): Promise<void> {
+async function scrolling(browser: Browser, url: string, rate: number): Promise<void> {
   const { page } = await openPage(browser, { viewport: sizes.desktop });
   await signIn(page, url, 'Demo approver');
   let loaded = 0;
@@ -94,6 +94,8 @@ async function scrolling(browser: Browser, url: string): Promise<void> {
   await page.getByRole('cell', { name: String(entries), exact: true }).waitFor();
   await page.evaluate(`self.tasks = []; new PerformanceObserver((list) => self.tasks.push(...list.getEntries().map((one) => one.duration)))
     .observe({ type: 'longtask' })`);
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate });
   for (let turn = 0; turn < scrolls; turn += 1) {
     await page.mouse.wheel(0, 3_000);
     await sleep(100);
@@ -101,7 +103,7 @@ async function scrolling(browser: Browser, url: string): Promise<void> {
   const tasks = (await page.evaluate('self.tasks')) as number[];
   const rows = await page.locator('tbody tr').count();
   say(
-    `scrolling: ${tasks.length} tasks over 50 ms, the longest ${Math.round(Math.max(0, ...tasks))} ms; ${loaded} rows were loaded, ${rows} drawn at the end`,
+    `scrolling at ${rate}x slow-down: ${tasks.length} tasks over 50 ms, the longest ${Math.round(Math.max(0, ...tasks))} ms; ${loaded} rows were loaded, ${rows} drawn at the end`,
   );
   await page.context().close();
 }
@@ -218,7 +220,9 @@ if (browser !== undefined) {
   const parts: Readonly<Record<string, () => Promise<void>>> = {
     view: () => firstView(browser, demo.url),
     interaction: () => interaction(browser, demo.url),
-    scrolling: () => scrolling(browser, demo.url),
+    scrolling: async () => {
+      for (const rate of [1, 4]) await scrolling(browser, demo.url, rate);
+    },
     heap: () => heapSlope(browser, demo.url),
     consoles: () => openConsoles(browser, demo.url, demo.pid),
   };

@@ -72,7 +72,7 @@ export function Table<Row>({
     ? filtered.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
     : filtered;
   const groups = useGroups(sorted);
-  const { table, widths } = useWidths(groups.length > 1);
+  const { table, widths } = useWidths(sorted.length);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
   const sorts = rows.length > 1 && !keepsOrder;
   const sortBy = (at: number) => setViewPart(`${name}.sort`, textOfOrder(nextOrder(order, at), titles));
@@ -85,9 +85,9 @@ export function Table<Row>({
   }
   ${hasFilter && filtered.length === 0 && html`<${Empty}>No row has this text.<//>`}
   <div class="table-frame" tabindex="0" role="group" aria-label=${caption} hidden=${filtered.length === 0}>
-    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${sorts}>
+    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${sorts}
+      style=${{ '--columns': widths?.map((width) => `${width}px`).join(' ') }}>
       <caption class="visually-hidden">${caption}</caption>
-      ${widths && html`<colgroup>${widths.map((width, at) => html`<col key=${at} style=${{ width: `${width}px` }} />`)}</colgroup>`}
       <thead role="rowgroup"><tr role="row">${columns.map(
         (
           { title, isNumeric, isActs = false },
@@ -99,8 +99,8 @@ export function Table<Row>({
       ${groups.map(
         (
           group,
-        ) => html`<${Group} key=${keyOf(group[0] as Row)} rows=${group} columns=${columns} keyOf=${keyOf}
-          current=${group.some((row) => keyOf(row) === current) ? current : undefined} isAlone=${groups.length === 1} />`,
+        ) => html`<${Group} key=${keyOf(group.rows[0] as Row)} ...${group} columns=${columns} keyOf=${keyOf}
+          current=${current !== undefined && group.rows.some((row) => keyOf(row) === current) ? current : undefined} />`,
       )}
     </table>
   </div>
