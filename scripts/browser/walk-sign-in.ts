@@ -10,6 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { codeOf, stepAt } from '../../src/auth/second-factor/totp.ts';
 import { startMailbox } from '../../test/mail/mailbox.ts';
 import { addAuthenticator, secretIn } from './authenticator.ts';
+import { brand } from './branded.ts';
 import { breachesOf, openBrowser, openPage, sizes } from './browser.ts';
 import { unsubscribeLink } from './mail-link.ts';
 import { startDemo } from './service.ts';
@@ -247,6 +248,18 @@ async function walk(
   await page.context().close();
 }
 
+/** The first page of an institution with a color and a logo of its own. */
+async function branded(browser: Browser, url: string, takesPictures: boolean): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, faults } = await openPage(browser, { viewport: sizes.phone, colorScheme });
+    await page.goto(`${url}/auth/v2/security?client_id=demo-budget`);
+    await page.getByRole('img', { name: 'Lakeside' }).waitFor();
+    report(`branded, ${colorScheme}`, [...(await breachesOf(page)), ...faults]);
+    if (takesPictures) await page.screenshot({ path: `${pictures}sign-in-branded-phone-${colorScheme}.png` });
+    await page.context().close();
+  }
+}
+
 const browser = await openBrowser();
 if (browser !== undefined) {
   await using mailbox = await startMailbox();
@@ -261,6 +274,8 @@ if (browser !== undefined) {
       );
     }
   }
+  await brand(browser, demo);
+  await branded(browser, demo.url, takesPictures);
   await browser.close();
   if (failures.length > 0) process.exitCode = 1;
 }
