@@ -32,6 +32,13 @@ export function Day({ at }: { at: string }) {
   return html`<time datetime=${at} title=${momentOf(at)}>${day}</time>`;
 }
 
+/** The time of a moment, to the second. */
+export function TimeOfDay({ at }: { at: string }) {
+  const { timeZone } = session.value?.institution ?? {};
+  const time = new Date(at).toLocaleTimeString(undefined, { timeStyle: 'medium', timeZone });
+  return html`<time datetime=${at}>${time}</time>`;
+}
+
 /** The time of a moment of today, the day of another one; its title is the whole moment. */
 export function ShortMoment({ at }: { at: string | null | undefined }) {
   if (!at) return null;

@@ -47,7 +47,7 @@ export function MembersScreen({ text }: { text: string }) {
     go(addressOf('members', undefined, draft.trim() === '' ? {} : { text: draft.trim() }));
   };
   return html`<${Screen} title="Members">
-    <form class="card" onSubmit=${submit}><div class="body filters">
+    <form class="card" onSubmit=${submit}><div class="body filters" data-size="wide">
       <${TextField} id="text" label="Member number, e-mail, username, id or the beginning of a last or first name" type="search" value=${draft} onValue=${setDraft} maxLength=${254} />
       <div class="actions"><${Submit}>Search<//></div>
     </div></form>

@@ -6,7 +6,7 @@ import { Amount, Badge, Empty, Loading, Notice } from '../../design/components.t
 import { type Children, html } from '../../design/html.ts';
 import { ageWords, durationOf, wordOf } from '../format.ts';
 import { liveFigures } from '../live.ts';
-import { dayOf, Moment } from '../moment.ts';
+import { Day, dayOf, Moment, ShortMoment, TimeOfDay } from '../moment.ts';
 import { read, sentenceOf, type Today } from '../operations.ts';
 import { ask, may } from '../session.ts';
 import { Screen } from '../shell.ts';
@@ -30,7 +30,7 @@ export function TodayScreen() {
   kept.current = liveFigures.value ?? (isAsking ? asked : undefined) ?? kept.current;
   const today = kept.current;
   const error = isAsking ? fault : undefined;
-  const lead = today && html`Since <${Moment} at=${today.since} />, as of <${Moment} at=${today.at} />`;
+  const lead = today && html`<${Day} at=${today.since} />, as of <${TimeOfDay} at=${today.at} />`;
   return html`<${Screen} title="Today" lead=${lead}>
     ${error !== undefined && html`<${Notice} kind="bad" title=${sentenceOf(error)}><p>The page tries again every ${refreshSeconds} seconds.</p><//>`}
     ${today === undefined && error === undefined && html`<${Loading} subject="the day" />`}
@@ -138,7 +138,7 @@ function Waiting({ today: { waiting } }: { today: Today }) {
     <ul class="list">${waiting.map(
       ({ heldFor, transfers, ages, oldestAt, nextDueAt }) => html`<li class="row" key=${heldFor}>
         <span class="first">${wordOf(heldFor)}</span><span>${leading(transfers, { heldFor })}</span>
-        <span class="second">oldest <${Moment} at=${oldestAt} /></span><span class="second">next due <${Moment} at=${nextDueAt} /></span>
+        <span class="second">oldest <${ShortMoment} at=${oldestAt} /></span><span class="second">next due <${ShortMoment} at=${nextDueAt} /></span>
         <dl class="ages">${ages.map(
           ({ age, transfers: count }) =>
             html`<div key=${age} data-empty=${count === 0}><dt>${ageWords[age] ?? wordOf(age)}</dt><dd>${leading(count, { heldFor, age })}</dd></div>`,
