@@ -19,7 +19,7 @@ export {
   stepUpActs,
 } from './actor.ts';
 export { type Brand, findBrand, findLogo, isLogo, logoHashOf, mostLogoBytes } from './brand/brand.ts';
-export { colorInTheDark, isColor, isReadable, readColor } from './brand/color.ts';
+export { colorInTheDark, consoleTones, isColor, isReadable, readColor } from './brand/color.ts';
 export {
   type BusinessCalendar,
   businessDate,

@@ -89,6 +89,29 @@ test('a logo stands in place of the name, which it has as its text, and is kept 
   assert.equal((await change({ logo: logo.toString('base64') })).body.after.logoHash, undefined, 'unchanged');
 });
 
+test('the console has the logo and a style sheet with the color', async () => {
+  const { logoUrl, styleUrl } = (await administrator.get('/session')).body.institution;
+  assert.equal(logoUrl, `/auth/v2/logos/${hash}.png`);
+  assert.deepEqual(Buffer.from(await (await at(logoUrl)).arrayBuffer()), logo);
+  const style = await at(styleUrl);
+  assert.equal(style.headers.get('content-type'), 'text/css; charset=utf-8');
+  assert.match(await style.text(), /--accent: light-dark\(#7a0019, #[0-9a-f]{6}\);/);
+  const other = (await (await operatorOf(service, 'Demo teller', 'harbor')).get('/session')).body;
+  assert.equal(other.institution.logoUrl, null, 'another institution has neither');
+  assert.equal(other.institution.styleUrl, null);
+});
+
+test('the page of an invitation has the logo and the color', async () => {
+  const asked = { name: 'New Teller', email: 'teller@lakeside.example', roles: ['teller'], reason: 'new' };
+  const { code } = (await administrator.post('/operators', asked)).body;
+  const page = await new TestBrowser(service.address).post('/operations/invitation', {
+    institution: 'lakeside',
+    code,
+  });
+  assert.match(page.text, new RegExp(`<img src="/auth/v2/logos/${hash}\\.png" alt="Lakeside [^"]+">`));
+  assert.match(page.text, /<link rel="stylesheet" href="\/auth\/v2\/brands\/7a0019\.css">/);
+});
+
 test('the service refuses a color that is hard to read and an image that is no PNG, and says why', async () => {
   const before = (await administrator.get('/institution')).body;
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -124,6 +147,7 @@ test('other addresses of colors and logos lead nowhere', async () => {
     '/auth/v2/brands/7A0019.css',
     '/auth/v2/brands/7a0019',
     '/auth/v2/brands/7a0019.css.css',
+    '/auth/v2/brands/7a0019-app.css',
     '/auth/v2/brands/%3B%7D.css',
     '/auth/v2/logos/',
     `/auth/v2/logos/${hash}`,

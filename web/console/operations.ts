@@ -17,6 +17,9 @@ export interface Session {
     readonly name: string;
     readonly currency: string;
     readonly timeZone: string;
+    readonly logoUrl: string | null;
+    /** The style sheet with its color. */
+    readonly styleUrl: string | null;
   };
 }
 

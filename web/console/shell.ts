@@ -39,9 +39,10 @@ export function rightOf(screen: string): string {
 export function Shell({ screen, children }: { screen: string; children?: Children }) {
   const { name, institution } = session.value ?? {};
   return html`<div class="shell">
+    ${institution?.styleUrl && html`<link rel="stylesheet" href=${institution.styleUrl} />`}
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="top">
-      <p class="brand">${institution?.name}</p>
+      <p class="brand">${institution?.logoUrl ? html`<img src=${institution.logoUrl} alt=${institution.name} />` : institution?.name}</p>
       <${Search} />
       <p class="who">${name}</p>
       <${Button} kind="text" onPress=${() => void signOut()}>Sign out<//>

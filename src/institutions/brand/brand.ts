@@ -9,8 +9,8 @@ export interface Brand {
   readonly color: string | null;
   /** Null: none. */
   readonly logoHash: string | null;
-  /** The app of the page. It names the cell that has the logo. */
-  readonly clientId: string;
+  /** The app of the page, which names the cell that has the logo. Undefined on a page of operators: the cell that served it has both. */
+  readonly clientId?: string | undefined;
 }
 
 /** Without a name if there is no such institution. */

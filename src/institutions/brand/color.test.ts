@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { colorInTheDark, contrastOf, isReadable, readColor } from './color.ts';
+import { colorInTheDark, consoleTones, contrastOf, isReadable, readColor } from './color.ts';
 
 describe('the color of an institution', () => {
   test('is six hexadecimal digits behind a #, in lower case', () => {
@@ -29,6 +29,18 @@ describe('the color of an institution', () => {
       const contrast = contrastOf(lighter, '#182028');
       assert.ok(contrast >= 4.5 && contrast < 5, `${color} becomes ${lighter}: ${contrast}`);
       assert.ok(contrastOf(lighter, '#0e1318') >= 4.5, 'the words of a button');
+    }
+  });
+
+  test('is readable on each area of the console, and stays as it is if it can', () => {
+    assert.equal(consoleTones('#7a0019', 'light').accent, '#7a0019');
+    for (const color of ['#000000', '#767676', '#0b5d4a', '#7a0019', '#00205b', '#d0021b']) {
+      const light = consoleTones(color, 'light');
+      for (const area of [light.soft, '#edf0ed', '#f4f6f4', '#ffffff'])
+        assert.ok(contrastOf(light.accent, area) >= 4.5, `${color} on ${area}`);
+      const dark = consoleTones(color, 'dark');
+      for (const area of [dark.soft, '#161d1a', '#111815', '#0e1412'])
+        assert.ok(contrastOf(dark.accent, area) >= 4.5, `${color} on ${area} in the dark`);
     }
   });
 });

@@ -22,10 +22,32 @@ export function isReadable(color: string): boolean {
 /** The color for pages in the dark: mixed with as little white as its contrast on a dark card needs. */
 export function colorInTheDark(color: string): string {
   for (let share = 0; share < 1; share += 0.01) {
-    const mixed = mixedWithWhite(color, share);
-    if (contrastOf(mixed, darkCard) >= leastContrast) return mixed;
+    const lighter = mixed(color, white, share);
+    if (contrastOf(lighter, darkCard) >= leastContrast) return lighter;
   }
   return white;
+}
+
+export interface Tones {
+  /** Words and buttons. */
+  readonly accent: string;
+  /** An area behind words in the accent. */
+  readonly soft: string;
+}
+
+/** The areas of the console on which words stand (web/design/tokens.css), the one with the least contrast first. */
+const consoleAreas = { light: ['#edf0ed', '#f4f6f4', white], dark: ['#161d1a', '#111815', '#0e1412'] };
+
+/** The color for the console: mixed with as little black, or in the dark white, as its contrast on each area needs. */
+export function consoleTones(color: string, scheme: 'light' | 'dark'): Tones {
+  const areas = consoleAreas[scheme];
+  const [end, ground, tint] = scheme === 'light' ? ['#000000', white, 0.9] : [white, '#161d1a', 0.82];
+  for (let share = 0; share < 1; share += 0.01) {
+    const accent = mixed(color, end, share);
+    const soft = mixed(accent, ground, tint);
+    if ([soft, ...areas].every((area) => contrastOf(accent, area) >= leastContrast)) return { accent, soft };
+  }
+  return { accent: end, soft: ground };
 }
 
 /** The ratio of their luminances, from 1 to 21 (WCAG 2.2, contrast ratio). */
@@ -42,9 +64,11 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function mixedWithWhite(color: string, share: number): string {
-  const mixed = partsOf(color).map((part) => Math.round(part + (255 - part) * share));
-  return `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+/** `share` of the other color, from 0 to 1. */
+function mixed(color: string, other: string, share: number): string {
+  const others = partsOf(other);
+  const parts = partsOf(color).map((part, at) => Math.round(part + ((others[at] ?? part) - part) * share));
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** Red, green and blue, from 0 to 255. */

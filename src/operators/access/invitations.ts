@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findCode, issueCode, maxTries, selectorOf } from '../../auth/index.ts';
 import { appendAudit, type CommandOrigin } from '../../events/index.ts';
-import { findInstitutionByCode } from '../../institutions/index.ts';
+import { type Brand, findInstitutionByCode } from '../../institutions/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { InstitutionId, Transaction } from '../../storage/index.ts';
 import {
@@ -129,7 +129,7 @@ async function issue(
 
 /** The page on which an invited operator makes the first passkey. */
 export interface EnrollmentPage {
-  readonly institutionName: string;
+  readonly brand: Brand;
   readonly name: string;
   readonly request: string;
   readonly options: object;
@@ -146,7 +146,7 @@ export async function openInvitation(
 ): Promise<EnrollmentPage | undefined> {
   const institution = await deps.database.directory((db) => findInstitutionByCode(db, institutionCode));
   if (institution === undefined) return undefined;
-  const { institutionId, name: institutionName } = institution;
+  const { institutionId, brandColor, logoHash } = institution;
   const found = await findCode(deps.auth, institutionId, { text: code, purpose, select: selectInvitation });
   if (found?.matches !== true) {
     // Also for a code that nobody has, so that it takes as long.
@@ -167,7 +167,8 @@ export async function openInvitation(
   const facts = { kind: 'invitation', institutionId, operatorId, selector: found.selector } as const;
   const { request, challenge } = sealPage(deps, facts);
   const options = await enrollmentOptions(deps, institutionId, { operatorId, name, challenge, existing: [] });
-  return { institutionName, name, request, options };
+  const brand = { name: institution.name, color: brandColor, logoHash };
+  return { brand, name, request, options };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 } from '../../../operators/index.ts';
 import type { Html } from '../../../shared/text/html.ts';
 import { recognizerOf } from '../../request/recognize.ts';
+import { brandStyleUrl } from '../../sign-in/brand.ts';
 import { documentOf, policyOf } from '../../sign-in/document.ts';
 import { requestOrigin } from '../register.ts';
 import type { SessionCookie } from '../session-cookie.ts';
@@ -50,20 +51,23 @@ export interface OperatorView {
   readonly body: Html;
   /** The page loads the module of passkeys. */
   readonly hasScript?: boolean;
+  /** The color of the institution, if the page knows it. */
+  readonly brandColor?: string | null;
   /** The browser goes on there by itself. A redirect of a form would need the address in `form-action`. */
   readonly goesTo?: string;
 }
 
 export function sendPage(
   reply: FastifyReply,
-  { status = 200, title, body, hasScript = false, goesTo }: OperatorView,
+  { status = 200, title, body, hasScript = false, brandColor, goesTo }: OperatorView,
 ): FastifyReply {
   const { language } = texts;
+  const brandStyle = brandColor ? brandStyleUrl(brandColor) : undefined;
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
     .header('content-security-policy', policyOf({ hasScript }))
-    .send(documentOf({ language, title, body, hasScript, goesTo }));
+    .send(documentOf({ language, title, body, hasScript, brandStyle, goesTo }));
 }
 
 /** 303 turns the POST of a form into a GET. */

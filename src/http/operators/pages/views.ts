@@ -6,6 +6,7 @@ import {
   type PasskeysPage,
 } from '../../../operators/index.ts';
 import { type Html, html } from '../../../shared/text/html.ts';
+import { brandMark } from '../../sign-in/brand.ts';
 import { type OperatorView, paths } from './page.ts';
 import { texts } from './texts.ts';
 
@@ -138,14 +139,14 @@ ${refusal !== undefined && html`<p class="alert" role="alert">${refusal}</p>`}
   return { title: invitation.title, body, status: refusal === undefined ? 200 : 422 };
 }
 
-export function enrollmentView({ institutionName, name, request, options }: EnrollmentPage): OperatorView {
+export function enrollmentView({ brand, name, request, options }: EnrollmentPage): OperatorView {
   const { enrollment } = texts;
   const title = enrollment.title(name);
-  const body = html`<p class="brand">${institutionName}</p>
+  const body = html`${brandMark(brand)}
 <h1>${title}</h1>
 <p class="lead">${enrollment.lead}</p>
 ${creationForm({ action: paths.enroll, request, options, submit: enrollment.submit })}`;
-  return { title, body, hasScript: true };
+  return { title, body, hasScript: true, brandColor: brand.color };
 }
 
 export type PasskeysOutcome = keyof typeof texts.passkeys.outcomes;

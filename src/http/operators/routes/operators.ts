@@ -10,6 +10,7 @@ import {
   rightsOf,
   secondsLeft,
 } from '../../../operators/index.ts';
+import { consoleStyleUrl, logoUrl } from '../../sign-in/brand.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
 import {
   body,
@@ -75,10 +76,14 @@ export const operatorOperations: readonly OperatorOperation[] = [
       expiresAt: moment,
       idleInSeconds: whole,
       expiresInSeconds: whole,
-      institution: shape({ code: text, name: text, currency: text, timeZone: text, demo: flag }),
+      institution: shape({
+        ...{ code: text, name: text, currency: text, timeZone: text, demo: flag },
+        ...{ logoUrl: orNull(text), styleUrl: orNull(text) },
+      }),
     }),
     async handle(deps, { operator, institutionId }) {
-      const { code, name, currency, timeZone, demo } = await institutionOf(deps, institutionId);
+      const { brandColor, logoHash, ...institution } = await institutionOf(deps, institutionId);
+      const { code, name, currency, timeZone, demo } = institution;
       const { operatorId, roles: own, method, authenticatedAt, expiresAt } = operator;
       return {
         ...{
@@ -91,7 +96,11 @@ export const operatorOperations: readonly OperatorOperation[] = [
           expiresAt,
           ...secondsLeft(operator, deps.clock()),
         },
-        institution: { code, name, currency, timeZone, demo },
+        institution: {
+          ...{ code, name, currency, timeZone, demo },
+          logoUrl: logoHash === null ? null : logoUrl(logoHash),
+          styleUrl: brandColor === null ? null : consoleStyleUrl(brandColor),
+        },
       };
     },
   }),
