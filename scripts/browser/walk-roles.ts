@@ -39,6 +39,8 @@ const aboutMembers: readonly Address[] = [
   'members/p-1002',
   'accounts/a-1002-checking',
   'entries/a-1002-checking?entry=1',
+  // Its story names the balance of the account.
+  'breaks/1',
 ];
 const common = ['Today', 'Ledger', 'Limits', 'Breaks', 'Webhooks', 'Clients', 'Operators', 'Institution'];
 const withMembers = [...common, 'Review', 'Transfers', 'Members'];

@@ -53,6 +53,8 @@ export {
 } from './archive/archive-events.ts';
 export type { Need } from './archive/need-queries.ts';
 export { exportAuditPage, exportFoundAudit, searchAudit } from './audit/search-audit.ts';
+export { openInstructions } from './core/open-instructions.ts';
+export { readBreak, readBreaks } from './core/read-breaks.ts';
 export type { OperatorDeps } from './deps.ts';
 export {
   type AskingDevice,

@@ -74,10 +74,10 @@ const commands: Readonly<Record<string, Trace>> = {
   'client add-certificate': ['client.certificate_added'],
   'client remove-certificate': ['client.certificate_removed'],
   'core status': reads,
-  'core instructions': reads,
+  'core instructions': ['transfer.read'],
   'core export': ['core.exported'],
-  'core breaks': reads,
-  'core break': reads,
+  'core breaks': ['account.read'],
+  'core break': ['account.read'],
   'core note': ['core.break_changed'],
   'core adjust': ['core.adjustment_proposed', 'core.adjustment_confirmed', 'core.break_adjusted'],
   'core acknowledge': ['core.acknowledged', 'transfer.core_rejected'],
@@ -129,7 +129,7 @@ const commands: Readonly<Record<string, Trace>> = {
   'limits show': ['person.read'],
   'events tail': ['events.read'],
   'transfer show': ['transfer.read'],
-  'transfer pending': reads,
+  'transfer pending': ['transfer.read'],
   'transfer approve': ['transfer.approved'],
   'transfer decline': ['transfer.declined'],
   'transfer reverse': ['transfer.reversal_proposed', 'transfer.reversal_confirmed', 'transfer.reversed'],
@@ -241,7 +241,10 @@ test('each command that changes something asks who, or is work on the machine', 
     ...['events archive', 'import', 'core export', 'core acknowledge', 'reconcile', 'audit anchor'],
     ...['institution create', 'demo clock', 'login'],
   ];
-  const views = ['member find', 'member show', 'account show', 'limits show', 'transfer show', 'events tail'];
+  const views = [
+    ...['member find', 'member show', 'account show', 'limits show', 'transfer show', 'transfer pending'],
+    ...['events tail', 'core instructions', 'core breaks', 'core break'],
+  ];
   const readAudit = ['audit search', 'audit export'];
   const changing = Object.keys(commands).filter((name) => commands[name] !== reads);
   assert.deepEqual(
@@ -326,6 +329,8 @@ describe('commands leave the audit entry of their line, by the system user', () 
       ['transfer.rules_changed'],
     ],
     ['transfer pending', ['--institution', 'lakeside']],
+    ['core instructions', ['--institution', 'lakeside']],
+    ['core breaks', ['--institution', 'lakeside']],
     ['restored', [], ['events.epoch_begun', 'events.epoch_begun']],
   ];
   /** The values before and after, by command, entry by entry; an act that is not here changes no value that the audit shows. */

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { createClient, reissueActivation, setPassword, setStanding } from '../../src/auth/index.ts';
 import { type AuditEntry, AuditTrail, appendAudit, readAudit, wholeService } from '../../src/events/index.ts';
 import { findInstitutionByCode, type Institution } from '../../src/institutions/index.ts';
-import { sql } from '../../src/storage/index.ts';
+import { type Database, sql } from '../../src/storage/index.ts';
 import { reverseTransfer, reviewTransfer } from '../../src/transfers/index.ts';
 import { clientOf, memberOf, paths, send } from '../support/demo.ts';
 import { deskOf } from '../support/desk.ts';
@@ -484,6 +484,86 @@ describe('floods of refusals', () => {
     await trail.close();
     assert.equal(failures.length, 1);
     assert.equal((await entriesOf('after-1')).length, 1);
+  });
+
+  test('writes the entries beside one that the database refuses', async () => {
+    const { database } = service.service.context;
+    const failures: unknown[] = [];
+    const trail = new AuditTrail({ database, clock: () => at, onError: (error) => failures.push(error) });
+    const named = (transactionId: string, n: number, reason: string) => ({
+      ...refusal(n),
+      reason,
+      origin: { transactionId, address: null },
+    });
+    // The first is written alone; the others wait for it, and are one batch.
+    trail.note(lakeside.institutionId, named('beside-1', 1, 'unknown_user'));
+    trail.note(lakeside.institutionId, named('beside-2', 2, 'NOT A WORD OF OURS'));
+    trail.note(lakeside.institutionId, named('beside-3', 3, 'unknown_user'));
+    await trail.close();
+    assert.equal(failures.length, 1);
+    for (const written of ['beside-1', 'beside-3']) assert.equal((await entriesOf(written)).length, 1);
+  });
+});
+
+describe('reads of members’ data', () => {
+  const read = (subject: string, user: string): AuditEntry => ({
+    action: 'account.read',
+    outcome: 'succeeded',
+    reason: 'entries',
+    subject,
+    // As by a command: the row needs no operator of the institution.
+    origin: { transactionId: 'reads', address: null, operator: { user } },
+  });
+  const rows = () =>
+    service.db.superuser<{ operator: string; subject: string; times: number }>(
+      `select operator, subject, times from audit_entries where transaction_id = 'reads' order by audit_key`,
+    );
+
+  test('an entry of each read stands before it is shown, and those repeated within the minute are counted in a second one', async () => {
+    const { database } = service.service.context;
+    const trail = new AuditTrail({ database, clock: () => at });
+    await trail.noteRead(lakeside.institutionId, read('a-1', 'ada'));
+    assert.deepEqual(await rows(), [{ operator: 'ada', subject: 'a-1', times: 1 }]);
+    for (let n = 0; n < 30; n += 1) await trail.noteRead(lakeside.institutionId, read('a-1', 'ada'));
+    await trail.noteRead(lakeside.institutionId, read('a-1', 'bea'));
+    await trail.noteRead(lakeside.institutionId, read('a-2', 'ada'));
+    await trail.settle();
+    await trail.noteRead(lakeside.institutionId, read('a-1', 'ada'));
+    await trail.close();
+    assert.deepEqual(
+      (await rows()).map(({ operator, subject, times }) => `${operator} ${subject} ${times}`),
+      ['ada a-1 1', 'bea a-1 1', 'ada a-2 1', 'ada a-1 30', 'ada a-1 1'],
+    );
+  });
+
+  test('a read whose entry cannot be written is refused, and so are those that waited for the entry; the next one is written', async () => {
+    await service.db.superuser("delete from audit_entries where transaction_id = 'reads'");
+    const { database } = service.service.context;
+    let isAway = true;
+    const write: Database['write'] = (institutionId, work) =>
+      isAway ? Promise.reject(new Error('The database is away.')) : database.write(institutionId, work);
+    const trail = new AuditTrail({ database: { write } as Database, clock: () => at });
+    const both = await Promise.allSettled([
+      trail.noteRead(lakeside.institutionId, read('a-1', 'ada')),
+      trail.noteRead(lakeside.institutionId, read('a-1', 'ada')),
+    ]);
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    isAway = false;
+    await trail.noteRead(lakeside.institutionId, read('a-1', 'ada'));
+    await trail.close();
+    assert.deepEqual(await rows(), [{ operator: 'ada', subject: 'a-1', times: 1 }]);
+  });
+
+  test('more kinds of reads than a process counts are written one by one', async () => {
+    await service.db.superuser("delete from audit_entries where transaction_id = 'reads'");
+    const { database } = service.service.context;
+    const trail = new AuditTrail({ database, clock: () => at, mostKinds: 0 });
+    for (let n = 0; n < 3; n += 1) await trail.noteRead(lakeside.institutionId, read('a-1', 'ada'));
+    await trail.close();
+    assert.equal((await rows()).length, 3);
   });
 });
 

@@ -53,10 +53,9 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showTrialBalance: 'nothing about a member',
   showFlows: 'nothing about a member',
   showCore: 'nothing about a member',
-  // Ids and amounts, as the list of the command line.
-  listOpenInstructions: 'nothing about a member',
-  listBreaks: 'nothing about a member',
-  showBreak: 'nothing about a member',
+  listOpenInstructions: { by: teller, path: '/core/instructions', leaves: ['transfer.read'] },
+  listBreaks: { by: administrator, path: '/breaks', leaves: ['account.read'] },
+  showBreak: { by: teller, path: '/breaks/BREAK', leaves: ['account.read'] },
   listClients: 'nothing about a member',
   listProviders: 'nothing about a member',
   listSigningKeys: 'nothing about a member',
@@ -175,8 +174,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   searchAudit: { by: auditor, path: '/audit?action=login', leaves: ['audit.read'] },
   exportFoundAudit: { by: auditor, path: '/audit/found?action=login', leaves: ['audit.exported'] },
   exportAudit: { by: auditor, path: '/audit/export?chain=changes', leaves: ['audit.exported'] },
-  // Ids and amounts, as the list of the command line.
-  listPendingActs: 'nothing about a member',
+  listPendingActs: { by: teller, path: '/pending', leaves: ['transfer.read'] },
   listProposals: 'nothing about a member',
   changeOperator: {
     by: administrator,

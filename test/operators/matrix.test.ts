@@ -48,7 +48,7 @@ const matrix: Readonly<Record<string, string>> = {
   showCore: all,
   listOpenInstructions: personal,
   listBreaks: all,
-  showBreak: anyId,
+  showBreak: personalId,
   changeBreak: breaks,
   adjustBreak: approver,
   listClients: all,

@@ -24,7 +24,7 @@ function Console() {
 function Current() {
   const place = currentPlace();
   const screen = place.screen || firstScreen();
-  if (!may(rightOf(screen))) return html`<${NotAllowed} />`;
+  if (!may(rightOf(screen, place.id))) return html`<${NotAllowed} />`;
   const found = screenAt({ ...place, screen });
   if (found === undefined) return html`<${Screen} title="There is no such screen" />`;
   return html`<${Lazy} key=${`${screen} ${place.id === undefined}`} screen=${found} place=${place} />`;

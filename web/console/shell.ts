@@ -30,9 +30,10 @@ export function firstScreen(): string {
   return links.find(({ right }) => may(right))?.screen ?? 'institution';
 }
 
-/** The search shows each role its own; accounts are about members too. */
-export function rightOf(screen: string): string {
+/** The search shows each role its own; accounts, and the story of a break, are about members too. */
+export function rightOf(screen: string, id?: string): string {
   if (screen === 'search') return 'institution:read';
+  if (screen === 'breaks' && id !== undefined) return 'members:read';
   return links.find((link) => link.screen === screen)?.right ?? 'members:read';
 }
 

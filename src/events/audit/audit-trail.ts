@@ -25,6 +25,8 @@ interface Kind {
   last: AuditEntry;
   /** The number of entries after the first. */
   again: number;
+  /** Of a read: settled when the first entry is written or refused. */
+  readonly written?: Promise<void>;
 }
 
 const minuteMillis = 60_000;
@@ -37,6 +39,8 @@ const knownShare = 50;
  * Notes events that any caller can cause without limit, mostly refusals. The first of a kind in a minute is written at
  * once; equal ones are counted and written as one entry at the end of the minute, so that a flood leaves few rows. Writing
  * happens behind the requests, whose duration would otherwise reveal it. A crash loses at most a minute's count of repeats.
+ *
+ * Reads that pages repeat by themselves are counted likewise, but each waits until an entry of its minute stands for it.
  *
  * Deliberate changes are not noted: `appendAudit` writes them in the change's own transaction.
  */
@@ -56,9 +60,8 @@ export class AuditTrail {
 
   note(institutionId: InstitutionId, entry: AuditEntry): void {
     if (this.#countedAgain(institutionId, entry)) return;
-    const most = this.#options.mostKinds ?? 1_000;
     const nobodys = entry.nameHash !== undefined;
-    if (nobodys ? this.#nobodys < most : this.#kinds.size < knownShare * most) {
+    if (nobodys ? this.#nobodys < this.#mostKinds : this.#hasRoom()) {
       if (nobodys) this.#nobodys += 1;
       this.#begin(institutionId, entry);
       return;
@@ -66,6 +69,28 @@ export class AuditTrail {
     const { action, outcome, reason, origin } = entry;
     const faceless = { action, outcome, reason, origin: { ...origin, address: null } };
     if (!this.#countedAgain(institutionId, faceless)) this.#begin(institutionId, faceless);
+  }
+
+  /**
+   * Notes a read of members' data by an operator. Resolves when an entry of this minute is written: the caller shows nothing before. Rejects if
+   * it cannot be written.
+   */
+  async noteRead(institutionId: InstitutionId, entry: AuditEntry): Promise<void> {
+    const key = kindOf(institutionId, entry);
+    const kind = this.#kinds.get(key);
+    if (kind !== undefined) {
+      countAgain(kind, entry);
+      return kind.written;
+    }
+    const written = this.#append(institutionId, [{ ...entry, at: this.#options.clock(), times: 1 }]);
+    if (this.#hasRoom()) this.#kinds.set(key, { institutionId, last: entry, again: 0, written });
+    try {
+      await written;
+    } catch (error) {
+      // The next read tries again. A kind of a later minute stays.
+      if (this.#kinds.get(key)?.written === written) this.#kinds.delete(key);
+      throw error;
+    }
   }
 
   /** Ends the minute. Resolves when every noted entry is written or dropped. */
@@ -87,11 +112,18 @@ export class AuditTrail {
     }
   }
 
+  get #mostKinds(): number {
+    return this.#options.mostKinds ?? 1_000;
+  }
+
+  #hasRoom(): boolean {
+    return this.#kinds.size < knownShare * this.#mostKinds;
+  }
+
   #countedAgain(institutionId: InstitutionId, entry: AuditEntry): boolean {
     const kind = this.#kinds.get(kindOf(institutionId, entry));
     if (kind === undefined) return false;
-    kind.last = entry;
-    kind.again += 1;
+    countAgain(kind, entry);
     return true;
   }
 
@@ -114,13 +146,12 @@ export class AuditTrail {
 
   async #writeAll(): Promise<void> {
     const moving = new Set<InstitutionId>();
+    let most = batchLength;
     for (;;) {
       const first = this.#waiting.find(({ institutionId }) => !moving.has(institutionId));
       if (first === undefined) break;
       const { institutionId } = first;
-      const batch = this.#waiting
-        .filter((note) => note.institutionId === institutionId)
-        .slice(0, batchLength);
+      const batch = this.#waiting.filter((note) => note.institutionId === institutionId).slice(0, most);
       const entries = batch.map(({ entry }) => entry);
       try {
         await this.#append(institutionId, entries);
@@ -130,8 +161,13 @@ export class AuditTrail {
           moving.add(institutionId);
           continue;
         }
+        // The database refuses a single entry, like that of an operator who has been suspended meanwhile. The others are written.
+        if (!(error instanceof Problem) && batch.length > 1) {
+          most = 1;
+          continue;
+        }
         this.#options.onError?.(error);
-        // While the database is away, the entries wait. Entries that it refused are dropped, since it would refuse them again.
+        // While the database is away, the entries wait. An entry that it refused is dropped, since it would refuse it again.
         if (error instanceof Problem) break;
       }
       const done = new Set(batch);
@@ -156,6 +192,12 @@ export class AuditTrail {
   }
 }
 
+function countAgain(kind: Kind, entry: AuditEntry): void {
+  kind.last = entry;
+  kind.again += 1;
+}
+
+/** Two persons at one address are two kinds. */
 function kindOf(institutionId: InstitutionId, entry: AuditEntry): string {
   const { action, outcome, reason, clientId, userId, subject, nameHash, origin } = entry;
   const name = nameHash && Buffer.from(nameHash).toString('base64');
@@ -169,5 +211,6 @@ function kindOf(institutionId: InstitutionId, entry: AuditEntry): string {
     subject,
     name,
     origin.address,
+    origin.operator?.operatorId ?? origin.operator?.user,
   ]);
 }

@@ -9,9 +9,9 @@ const everyone = operatorRoles;
  * role that is taken away ends with it. Nobody may do both sides of dual control: that needs two persons, whatever their roles.
  */
 export const rights = {
-  /** Settings, calendar, clients, webhooks, the core, figures: nothing about a member. */
+  /** Settings, calendar, clients, webhooks, the core, figures: nothing about a member, but the accounts of breaks, which the audit notes. */
   'institution:read': everyone,
-  /** Members, accounts, entries and transfers. Each read leaves an audit entry. */
+  /** Members, accounts, entries and transfers, lists and later pages too. Each read leaves an audit entry, or is counted in one of its minute. */
   'members:read': ['viewer', 'teller', 'approver', 'auditor'],
   /** Locks, sessions and codes of members; restrictions of accounts. */
   'members:serve': ['teller'],

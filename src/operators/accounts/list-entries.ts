@@ -1,9 +1,9 @@
 import { asShown, type Category } from '../../accounts/index.ts';
-import { appendAudit, type CommandOrigin } from '../../events/index.ts';
+import type { AuditTrail, CommandOrigin } from '../../events/index.ts';
 import { formatMinor } from '../../ledger/index.ts';
 import { type Page, type PageRequest, pageOf } from '../../shared/page.ts';
 import { isPublicId } from '../../shared/public-id.ts';
-import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import type { Database, InstitutionId } from '../../storage/index.ts';
 import { selectAccountRow } from './account-queries.ts';
 import { selectEntriesBefore } from './entry-queries.ts';
 
@@ -21,9 +21,12 @@ export interface ShownLedgerEntry {
 
 const newest = 9_223_372_036_854_775_807n;
 
-/** The entries of an account, the newest first. Undefined if no member's account has this id. The audit records the first page. */
+/** The entries of an account, the newest first. Undefined if no member's account has this id. The audit notes each page. */
 export async function listEntries(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  {
+    database,
+    auth: { audit },
+  }: { readonly database: Database; readonly auth: { readonly audit: AuditTrail } },
   institutionId: InstitutionId,
   {
     accountId,
@@ -38,15 +41,13 @@ export async function listEntries(
     return account && { account, rows: await selectEntriesBefore(tx, account.accountKey, place) };
   });
   if (found === undefined) return undefined;
-  if (after === null) {
-    const entry = {
-      action: 'account.read',
-      outcome: 'succeeded',
-      reason: 'entries',
-      subject: accountId,
-    } as const;
-    await database.transaction(institutionId, (tx) => appendAudit(tx, { ...entry, origin }, clock()));
-  }
+  const read = {
+    action: 'account.read',
+    outcome: 'succeeded',
+    reason: 'entries',
+    subject: accountId,
+  } as const;
+  await audit.noteRead(institutionId, { ...read, origin });
   const { category, currency } = found.account;
   const text = (minor: bigint) => formatMinor(minor, currency);
   const own = (minor: bigint) => text(asShown(category as Category, minor));

@@ -1,4 +1,4 @@
-import type { CommandOrigin } from '../../events/index.ts';
+import type { AuditTrail, CommandOrigin } from '../../events/index.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
 import {
   decisionsOn,
@@ -27,23 +27,30 @@ export function decisionsFor(
 /**
  * Pending transfers, the first due first, then proposals of acts that wait for a second person. With a filter, transfers alone: a proposal has
  * neither a reason to wait nor an age of an order. With a decider each transfer has the decisions that this person may take now,
- * and with a confirmer each proposal says whether this person may confirm it.
+ * and with a confirmer each proposal says whether this person may confirm it. The audit notes the read.
  */
 export async function* waitingActs(
-  database: Database,
+  {
+    database,
+    auth: { audit },
+  }: { readonly database: Database; readonly auth: { readonly audit: AuditTrail } },
   institutionId: InstitutionId,
   {
     now,
     filter,
+    origin,
     decider,
     confirmer,
   }: {
     readonly now: Date;
     readonly filter?: PendingFilter | undefined;
+    readonly origin: CommandOrigin;
     readonly decider?: Decider | null;
     readonly confirmer?: Confirmer | undefined;
   },
 ) {
+  const read = { action: 'transfer.read', outcome: 'succeeded', reason: 'pending', origin } as const;
+  await audit.noteRead(institutionId, read);
   for await (const row of listPending(database, institutionId, { now, filter })) {
     const { transferId: id, transferType: type, amountMinor, currencyCode } = row;
     const { fromAccountId, toAccountId, heldFor, whenDue, dueAt, createdAt } = row;

@@ -1,5 +1,4 @@
 import { type AuthDeps, listClients } from '../../auth/index.ts';
-import { searchBreaks } from '../../core-connection/index.ts';
 import type { CommandOrigin } from '../../events/index.ts';
 import { type FeedEvent, findEvent } from '../../feed/index.ts';
 import { formatMinor, parseDecimalAmount, toMinor } from '../../ledger/index.ts';
@@ -9,6 +8,7 @@ import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { listWebhooks, type WebhookDeps } from '../../webhooks/index.ts';
 import { selectOperators } from '../access/operator-queries.ts';
 import { selectAccountRow } from '../accounts/account-queries.ts';
+import { findBreaks } from '../core/read-breaks.ts';
 import { breakDocument } from '../documents/break-document.ts';
 import { institutionOf } from '../institutions/institution-of.ts';
 import { findMembers } from '../members/find-members.ts';
@@ -35,19 +35,20 @@ interface Search {
 /**
  * Persons by number, address, id or name; an account, a transfer or an event by its id; transfers by amount; breaks by id, amount or the thing
  * that differs; clients, webhooks and operators by a part of their id or name. Every kind is searched, whatever the others find, and has its
- * exact hits first. The audit records the search for persons.
+ * exact hits first. The audit records the search for persons and for transfers of an amount, and notes one that found breaks.
  */
 export async function searchAnything(deps: Deps, institutionId: InstitutionId, search: Search) {
-  const { text, isOfMembers } = search;
+  const { text, isOfMembers, origin } = search;
   const amountMinor = await amountOf(deps, institutionId, text);
   const ofMembers = isOfMembers
     ? await searchMembers(deps, institutionId, { ...search, amountMinor })
     : nothingOfMembers;
   const breakKey = /^[1-9][0-9]{0,17}$/.test(text) ? BigInt(text) : null;
-  const breaks = await searchBreaks(deps.database, institutionId, {
+  const wanted = {
     ...{ breakKey, text, limit: most + 1 },
     amountMinor: amountMinor === 0n ? null : amountMinor,
-  });
+  };
+  const breaks = await findBreaks(deps, institutionId, { wanted, origin });
   const clients = (await listClients(deps.auth, institutionId))
     .filter(({ clientId, name }) => isNamed(text, clientId, name))
     .map(({ clientId, name, active }) => ({ clientId, name, active }));

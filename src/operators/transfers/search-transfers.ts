@@ -1,6 +1,6 @@
-import { appendAudit, type CommandOrigin } from '../../events/index.ts';
+import type { AuditTrail, CommandOrigin } from '../../events/index.ts';
 import type { Page, PageRequest } from '../../shared/page.ts';
-import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
+import type { Database, InstitutionId } from '../../storage/index.ts';
 import { selectOwnWindow } from './own-transfer-queries.ts';
 import {
   type FoundTransferRow,
@@ -13,10 +13,13 @@ const rowsRead = 2_000;
 
 /**
  * Transfers, the newest first. A page reads at most two thousand rows of the period, or of the account or member of the
- * filter, and may be short, or empty, before the last. The audit records a search for one account or member, once, with its first page.
+ * filter, and may be short, or empty, before the last. The audit notes each page, as a read of the account or the member that the search is for.
  */
 export async function searchTransfers(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  {
+    database,
+    auth: { audit },
+  }: { readonly database: Database; readonly auth: { readonly audit: AuditTrail } },
   institutionId: InstitutionId,
   {
     filter,
@@ -24,15 +27,9 @@ export async function searchTransfers(
     origin,
   }: { readonly filter: TransferSearchFilter; readonly page: PageRequest; readonly origin: CommandOrigin },
 ): Promise<Page<FoundTransferRow>> {
+  const read = { ...subjectOf(filter), outcome: 'succeeded', reason: 'transfers', origin } as const;
+  await audit.noteRead(institutionId, read);
   const { accountId, userId } = filter;
-  if (after === null && (accountId !== undefined || userId !== undefined)) {
-    const about =
-      userId === undefined
-        ? ({ action: 'account.read', subject: accountId } as const)
-        : ({ action: 'person.read', userId, subject: accountId } as const);
-    const entry = { ...about, outcome: 'succeeded', reason: 'transfers', origin } as const;
-    await database.transaction(institutionId, (tx) => appendAudit(tx, entry, clock()));
-  }
   const isOwn = accountId !== undefined || userId !== undefined;
   const select = isOwn ? selectOwnWindow : selectTransferWindow;
   const most = isOwn && isWholeWindow(filter) ? limit + 1 : rowsRead;
@@ -56,4 +53,10 @@ export async function searchTransfers(
 function isWholeWindow({ accountId, userId, failureCode, leastMinor, mostMinor }: TransferSearchFilter) {
   const isOfBoth = accountId !== undefined && userId !== undefined;
   return !isOfBoth && [failureCode, leastMinor, mostMinor].every((value) => value === undefined);
+}
+
+function subjectOf({ accountId, userId }: TransferSearchFilter) {
+  if (userId !== undefined) return { action: 'person.read', userId, subject: accountId } as const;
+  if (accountId !== undefined) return { action: 'account.read', subject: accountId } as const;
+  return { action: 'transfer.read' } as const;
 }

@@ -7,7 +7,7 @@ import { type Children, html } from '../../design/html.ts';
 import { wordOf } from '../format.ts';
 import { Moment } from '../moment.ts';
 import { type FoundAnything, type FoundPerson, read } from '../operations.ts';
-import { ask } from '../session.ts';
+import { ask, may } from '../session.ts';
 import { Screen, Stateful } from '../shell.ts';
 import { personColumns } from './members.ts';
 import { Status } from './transfer-columns.ts';
@@ -58,9 +58,15 @@ function Found({
       }</li>`;
     })} />
     <${Hits} title="Breaks" more=${hasMore.breaks && html`<p class="body"><a href=${addressOf('breaks')}>All breaks</a></p>`} rows=${breaks.map(
-      (one) => html`<li key=${one.id}><a class="row" href=${addressOf('breaks', one.id)}>
-        <span class="first">Break ${one.id}</span><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} />
-        <span class="second">${wordOf(one.class)}, ${one.accountId}</span><span class="second">${one.closedAt === undefined ? html`<${Badge} kind="warn">open<//>` : html`<${Badge} kind="good">closed<//>`}</span></a></li>`,
+      (one) => {
+        const words = html`<span class="first">Break ${one.id}</span><${Amount} value=${{ amount: one.difference, currencyCode: one.currencyCode }} />
+        <span class="second">${wordOf(one.class)}, ${one.accountId}</span><span class="second">${one.closedAt === undefined ? html`<${Badge} kind="warn">open<//>` : html`<${Badge} kind="good">closed<//>`}</span>`;
+        return html`<li key=${one.id}>${
+          may('members:read')
+            ? html`<a class="row" href=${addressOf('breaks', one.id)}>${words}</a>`
+            : html`<span class="row">${words}</span>`
+        }</li>`;
+      },
     )} />
     <${Hits} title="Clients" more=${hasMore.clients && html`<p class="body"><a href=${addressOf('clients')}>All clients</a></p>`} rows=${clients.map(
       (

@@ -7,10 +7,9 @@ import {
   breakClasses,
   changeBreak,
   findBreak,
-  listBreaks,
 } from '../../../core-connection/index.ts';
 import { nameOf } from '../../../events/index.ts';
-import { breakDocument } from '../../../operators/index.ts';
+import { breakDocument, readBreak, readBreaks } from '../../../operators/index.ts';
 import type { Position } from '../../../shared/page.ts';
 import { formatMinor } from '../../../transfers/index.ts';
 import { accepting, readNameForPeople, readReason } from '../../arguments.ts';
@@ -74,13 +73,14 @@ function list(): Command {
 }
 
 async function* breaksOf(
-  { context, institutionId }: InstitutionRun,
+  { context, institutionId, origin }: InstitutionRun,
   filter: BreakFilter,
 ): AsyncGenerator<Break> {
   for (let after: Position | null = null; ; ) {
-    const page: Awaited<ReturnType<typeof listBreaks>> = await listBreaks(context, institutionId, {
+    const page: Awaited<ReturnType<typeof readBreaks>> = await readBreaks(context, institutionId, {
       filter,
       page: { limit: 200, after },
+      origin,
     });
     yield* page.items;
     if (page.next === null) return;
@@ -95,8 +95,8 @@ function show(): Command {
     .addOption(jsonOption());
   return onInstitution(
     command,
-    async ({ context, institutionId }, options: OutputOptions & InstitutionOptions, id: string) => {
-      const found = await findBreak(context.database, institutionId, BigInt(id));
+    async ({ context, institutionId, origin }, options: OutputOptions & InstitutionOptions, id: string) => {
+      const found = await readBreak(context, institutionId, { breakKey: BigInt(id), origin });
       if (found === undefined) throw new CommandError(`There is no break ${id}.`);
       const { story, ...one } = found;
       sayOne(

@@ -7,7 +7,8 @@ import {
   InstructionFileError,
   rewriteFile,
 } from '../../../core-connection/index.ts';
-import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
+import { openInstructions } from '../../../operators/index.ts';
+import { formatMinor } from '../../../transfers/index.ts';
 import { wholeNumber } from '../../arguments.ts';
 import { chooseInstitution } from '../../chosen-institution.ts';
 import { CommandError, say, withContext } from '../../command.ts';
@@ -74,10 +75,10 @@ function instructions(): Command {
     .option(...institutionOption)
     .addOption(jsonOption())
     .action((options: Options & OutputOptions) =>
-      withContext(async (context) => {
+      withContext(async (context, origin) => {
         const { institutionId } = await chooseInstitution(context, options.institution);
         await sayEach(
-          listOpenInstructions(context.database, institutionId),
+          openInstructions(context, institutionId, origin),
           {
             text: describeInstruction,
             document: ({ amountMinor, ...one }) => ({
@@ -92,7 +93,7 @@ function instructions(): Command {
     );
 }
 
-type OpenInstruction = ReturnType<typeof listOpenInstructions> extends AsyncIterable<infer Row> ? Row : never;
+type OpenInstruction = ReturnType<typeof openInstructions> extends AsyncIterable<infer Row> ? Row : never;
 
 function describeInstruction(one: OpenInstruction): string {
   const amount = `${formatMinor(one.amountMinor, one.currencyCode)} ${one.currencyCode}`;

@@ -42,9 +42,9 @@ function pending(): Command {
     new Command('pending')
       .description('list pending transfers, the first due first, and acts that wait for a second person')
       .addOption(jsonOption()),
-    async ({ context: { database, clock }, institutionId }, options: InstitutionOptions & OutputOptions) => {
+    async ({ context, institutionId, origin }, options: InstitutionOptions & OutputOptions) => {
       await sayList(
-        waitingActs(database, institutionId, { now: clock() }),
+        waitingActs(context, institutionId, { now: context.clock(), origin }),
         {
           columns: {
             id: ({ id }) => id,

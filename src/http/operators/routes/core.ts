@@ -1,14 +1,8 @@
 import * as Type from 'typebox/type';
-import {
-  adjustBreak,
-  breakClasses,
-  changeBreak,
-  findBreak,
-  listBreaks,
-} from '../../../core-connection/index.ts';
-import { breakDocument } from '../../../operators/index.ts';
+import { adjustBreak, breakClasses, changeBreak } from '../../../core-connection/index.ts';
+import { breakDocument, openInstructions, readBreak, readBreaks } from '../../../operators/index.ts';
 import { Problem } from '../../../shared/problem.ts';
-import { formatMinor, listOpenInstructions } from '../../../transfers/index.ts';
+import { formatMinor } from '../../../transfers/index.ts';
 import { presentCoreConnection } from '../../presenters.ts';
 import { CoreConnection } from '../../schemas.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
@@ -69,9 +63,9 @@ export const coreOperations: readonly OperatorOperation[] = [
         leaseUntil: orNull(moment),
       }),
     ),
-    async handle({ database }, { institutionId }) {
+    async handle(deps, { institutionId, origin }) {
       const open: object[] = [];
-      for await (const { amountMinor, ...one } of listOpenInstructions(database, institutionId)) {
+      for await (const { amountMinor, ...one } of openInstructions(deps, institutionId, origin)) {
         open.push({ ...one, amount: formatMinor(amountMinor, one.currencyCode) });
         if (open.length === 1_000) break;
       }
@@ -87,9 +81,9 @@ export const coreOperations: readonly OperatorOperation[] = [
     query: Type.Object({ open: optional(flag), class: optional(oneOf(breakClasses)) }),
     response: Break,
     positionWords: 1,
-    async handle(deps, { institutionId, query: { open = true, class: wanted }, page }) {
+    async handle(deps, { institutionId, query: { open = true, class: wanted }, page, origin }) {
       const filter = { isOpen: open, class: wanted };
-      const found = await listBreaks(deps, institutionId, { filter, page });
+      const found = await readBreaks(deps, institutionId, { filter, page, origin });
       return { ...found, items: found.items.map(breakDocument) };
     },
   }),
@@ -97,13 +91,13 @@ export const coreOperations: readonly OperatorOperation[] = [
     operationId: 'showBreak',
     method: 'GET',
     path: '/breaks/{breakId}',
-    right: 'institution:read',
-    summary: 'A break with its story.',
+    right: 'members:read',
+    summary: 'A break with its story, which names the balance of its account.',
     response: Type.Intersect([Break, shape({ story: Type.Array(anything) })]),
-    async handle({ database }, { institutionId, params: { breakId } }) {
+    async handle(deps, { institutionId, params: { breakId }, origin }) {
       const breakKey = keyOf(breakId);
       if (breakKey === undefined) return undefined;
-      return withStory(await findBreak(database, institutionId, breakKey));
+      return withStory(await readBreak(deps, institutionId, { breakKey, origin }));
     },
   }),
   operatorOperation({
@@ -183,6 +177,6 @@ function keyOf(breakId: string): bigint | undefined {
   return /^[1-9][0-9]{0,17}$/.test(breakId) ? BigInt(breakId) : undefined;
 }
 
-function withStory(found: Awaited<ReturnType<typeof findBreak>>) {
+function withStory(found: Awaited<ReturnType<typeof readBreak>>) {
   return found && { ...breakDocument(found), story: found.story };
 }

@@ -274,7 +274,7 @@ export const transferOperations: readonly OperatorOperation[] = [
     }),
     response: Type.Array(anything),
     async handle(deps, { institutionId, query: { heldFor: reason, age }, operator, origin }) {
-      const { database, clock, businessTime } = deps;
+      const { clock, businessTime } = deps;
       const now = clock();
       const at = businessTime(institutionId, now);
       const decider = mayUse(operator.roles, 'transfers:decide') ? { origin, at } : null;
@@ -282,8 +282,8 @@ export const transferOperations: readonly OperatorOperation[] = [
       const filter = reason === undefined && age === undefined ? undefined : { heldFor: reason, ordered };
       const waiting: object[] = [];
       const confirmer = { origin, may: (right: Right) => mayUse(operator.roles, right) };
-      const readers = { now, filter, decider, confirmer };
-      for await (const act of waitingActs(database, institutionId, readers)) {
+      const readers = { now, filter, origin, decider, confirmer };
+      for await (const act of waitingActs(deps, institutionId, readers)) {
         waiting.push(act);
         if (waiting.length === 1_000) break;
       }

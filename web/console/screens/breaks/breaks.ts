@@ -62,7 +62,7 @@ const columns: readonly Column<Break>[] = [
   {
     title: 'Break',
     text: ({ id }) => id,
-    cell: ({ id }) => html`<a href=${addressOf('breaks', id)}>${id}</a>`,
+    cell: ({ id }) => (may('members:read') ? html`<a href=${addressOf('breaks', id)}>${id}</a>` : id),
     isNumeric: true,
   },
   { title: 'Class', text: (one) => wordOf(one.class) },
