@@ -29,7 +29,8 @@ export function webhookServicesOf(deps: WebhookDeps): WebhookServices {
       rotateWebhookKeys(deps, { institutionId, clientId, origin }, wanted),
     delete: ({ institutionId, clientId }, endpointId, origin) =>
       deleteWebhook(deps, { institutionId, clientId, origin }, endpointId),
-    ping: (actor, endpointId) => pingWebhook(deps, actor, endpointId),
+    ping: ({ institutionId, clientId }, endpointId, origin) =>
+      pingWebhook(deps, { institutionId, clientId, origin }, endpointId),
     replay: ({ institutionId, clientId }, wanted, origin) =>
       replayWebhook(deps, { institutionId, clientId, origin }, wanted),
     attempts: (actor, wanted) => listAttempts(deps, actor, wanted),

@@ -354,7 +354,7 @@ export interface WebhookServices {
     origin: Origin,
   ): Promise<EndpointKeys>;
   delete(actor: ClientActor, endpointId: string, origin: Origin): Promise<void>;
-  ping(actor: ClientActor, endpointId: string): Promise<Attempt>;
+  ping(actor: ClientActor, endpointId: string, origin: Origin): Promise<Attempt>;
   /** Problem `invalid_request`. */
   replay(
     actor: ClientActor,

@@ -63,10 +63,19 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showWebhook: 'nothing about a member',
   listAttempts: 'nothing about a member',
   listDeliveries: 'nothing about a member',
-  // An event that says nothing, as for a client.
-  pingWebhook: 'nothing about a member',
+  pingWebhook: {
+    by: administrator,
+    path: '/webhooks/WEBHOOK/ping',
+    body: reason,
+    leaves: ['webhook.pinged'],
+  },
   showScreening: 'nothing about a member',
-  testScreening: 'nothing about a member',
+  testScreening: {
+    by: administrator,
+    path: '/screening/test',
+    body: reason,
+    leaves: ['screening.tested'],
+  },
   changeScreening: {
     by: administrator,
     path: '/screening',
@@ -104,7 +113,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   changeBreak: {
     by: teller,
     path: '/breaks/BREAK',
-    body: { note: 'asked the core' },
+    body: { note: reason.reason },
     leaves: ['core.break_changed'],
   },
   // Its account is not here; test/operators/adjust-break.test.ts adjusts one.
@@ -295,14 +304,15 @@ before(async () => {
     service.service.context.webhooks,
     { institutionId, clientId: 'harbor-app', origin: ownOrigin() },
     {
-      ...{ url: 'https://hooks.example.com/harbor', description: null, eventTypes: null },
+      // A port of this machine that nobody serves.
+      ...{ url: 'http://127.0.0.1:9/harbor', description: null, eventTypes: null },
       ...{ payload: 'THIN', ordering: 'ACCOUNT' },
     },
   );
   ids.WEBHOOK = endpoint.endpointId;
   await setScreening(service.service.context.webhooks, institutionId, {
     settings: {
-      ...{ url: 'https://fraud.example.com/screen', fromMinor: 1_000_000_000n, timeoutMillis: 1_000 },
+      ...{ url: 'http://127.0.0.1:9/screen', fromMinor: 1_000_000_000n, timeoutMillis: 1_000 },
       ...{ onSilence: 'HOLD', holdSeconds: 3_600 },
     },
     origin: ownOrigin(),
@@ -331,7 +341,20 @@ test('each operation of operators has a line in the table of audit entries', () 
   assert.deepEqual(Object.keys(runs).toSorted(), all.toSorted());
 });
 
-describe('operations leave the audit entries of their line, by the name of the operator', () => {
+/** Reads that take a body, the note of a break, which is the reason itself, and a key of the operator's own. */
+const withoutReason = ['verifyAudit', 'previewTransferRules', 'changeBreak', 'removeOwnPasskey'];
+
+test('each operation that changes or sends something demands a reason', () => {
+  const acts = operationsOfOperators.filter(({ method }) => method !== 'GET');
+  const demanding = acts.filter(({ body: schema }) => {
+    const { required = [] } = Object(schema) as { readonly required?: readonly string[] };
+    return required.includes('reason');
+  });
+  const others = acts.filter((one) => !demanding.includes(one)).map(({ operationId }) => operationId);
+  assert.deepEqual(others.toSorted(), withoutReason.toSorted());
+});
+
+describe('operations leave the audit entries of their line, by the name of the operator and with the reason', () => {
   // Transfers first: an account's restriction would fail them.
   const first = operationsOfOperators.filter(({ path }) => path.startsWith('/transfers'));
   for (const operation of new Set([...first, ...operationsOfOperators])) {
@@ -340,16 +363,18 @@ describe('operations leave the audit entries of their line, by the name of the o
     test(`${operation.operationId} leaves the audit entries of its line`, async () => {
       const path = run.path.replace(/VIEWER|PERSON|USER|WEBHOOK|BREAK/, (name) => ids[name] ?? '');
       const entries = () =>
-        service.db.superuser<{ action: AuditAction; operator: string }>(
-          `select action, operator from audit_entries where operator_id is not null and outcome = 'succeeded' order by audit_key`,
+        service.db.superuser<{ action: AuditAction; operator: string; stated_reason: string | null }>(
+          `select action, operator, stated_reason from audit_entries
+           where operator_id is not null and outcome = 'succeeded' order by audit_key`,
         );
       const standing = (await entries()).length;
       const answer = await operators.get(run.by)?.send(operation.method, path, run.body);
       assert.ok(answer?.status === (run.leaves.length === 0 ? 409 : 200), JSON.stringify(answer?.body));
       const added = (await entries()).slice(standing);
+      const isSaid = Object.values(run.body ?? {}).includes(reason.reason);
       assert.deepEqual(
-        added.map(({ action, operator }) => [action, operator]),
-        run.leaves.map((action) => [action, run.by]),
+        added.map(({ action, operator, stated_reason }) => [action, operator, stated_reason]),
+        run.leaves.map((action) => [action, run.by, isSaid ? reason.reason : null]),
       );
     });
   }

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { formatMinor } from '../../ledger/index.ts';
+import { tryScreening } from '../../operators/index.ts';
 import {
   findScreening,
   type HookSettings,
@@ -155,17 +156,17 @@ function test(): Command {
   return onInstitution(
     new Command('test').description('ask for the verdict on an invented order and show the answer'),
     async (run: InstitutionRun) => {
-      const { context, institution, institutionId } = run;
+      const { context, institutionId, origin } = run;
       const screener = new Screener({ ...context.webhooks, log: () => {} });
       try {
-        const tried = await screener.try(institutionId, institution.currency);
+        const tried = await tryScreening({ ...context, screener }, institutionId, origin);
         if (tried === undefined) throw new CommandError('The institution screens no orders.');
-        const { answer, error, millis } = tried;
-        if (answer === undefined) process.exitCode = 1;
-        const reference = answer?.reference ? ` (${answer.reference})` : '';
-        const outcome =
-          answer === undefined ? `no answer: ${error}` : `${answer.verdict.toLowerCase()}${reference}`;
-        say(`${outcome}, ${millis} ms`);
+        if ('error' in tried) {
+          process.exitCode = 1;
+          return say(`no answer: ${tried.error}, ${tried.millis} ms`);
+        }
+        const { verdict, reference, millis } = tried;
+        say(`${verdict.toLowerCase()}${reference ? ` (${reference})` : ''}, ${millis} ms`);
       } finally {
         screener.close();
       }

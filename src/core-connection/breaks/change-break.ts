@@ -47,6 +47,8 @@ export async function changeBreak(
         origin: author.origin,
         clientId: author.clientId,
         subject: String(breakKey),
+        // The note of a person is the reason of the act too.
+        ...(author.clientId === undefined && { statedReason: author.origin.statedReason ?? note }),
         ...(isNewOwner && whatChanged({ owner: before.owner }, { owner })),
       } as const;
       await appendAudit(tx, entry, deps.clock());

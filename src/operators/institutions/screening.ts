@@ -1,4 +1,4 @@
-import type { CommandOrigin } from '../../events/index.ts';
+import { appendAudit, type CommandOrigin } from '../../events/index.ts';
 import { formatMinor } from '../../ledger/index.ts';
 import {
   changeScreening,
@@ -59,12 +59,19 @@ export function switchScreeningOff(
   return removeScreening(webhooks, institutionId, origin);
 }
 
-/** Asks about an invented order. Undefined if the institution screens none. */
-export async function tryScreening(deps: Deps, institutionId: InstitutionId) {
+/** Asks about an invented order. Undefined if the institution screens none. The audit has the act with the verdict, or why there was none. */
+export async function tryScreening(
+  deps: Pick<OperatorDeps, 'database' | 'clock' | 'screener'>,
+  institutionId: InstitutionId,
+  origin: CommandOrigin,
+) {
   const { currency } = await institutionOf(deps, institutionId);
   const tried = await deps.screener.try(institutionId, currency);
   if (tried === undefined) return undefined;
   const { answer, error, millis } = tried;
+  const after = answer === undefined ? { error } : { verdict: answer.verdict };
+  const entry = { action: 'screening.tested', outcome: 'succeeded', origin, after } as const;
+  await deps.database.transaction(institutionId, (tx) => appendAudit(tx, entry, deps.clock()));
   return answer === undefined ? { error, millis } : { ...answer, millis };
 }
 

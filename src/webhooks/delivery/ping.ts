@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { selectEndpoint } from '../endpoints/endpoint-queries.ts';
 import {
   type EndpointCaller,
+  record,
   refuseMail,
   refuseUnknown,
   rulesOf,
@@ -13,11 +14,12 @@ import { signatureHeaders } from '../https/signature.ts';
 import { type Attempt, insertAttempts } from './attempt-queries.ts';
 import { loggedAttempt } from './outcome.ts';
 
-type Caller = Omit<EndpointCaller, 'origin'>;
-
 /** Sends a signed event of type `webhook.ping` at once, also to an endpoint that is not active. Problem `not_found`. */
-export async function pingWebhook(deps: WebhookDeps, caller: Caller, endpointId: string): Promise<Attempt> {
-  const { institutionId, clientId } = caller;
+export async function pingWebhook(
+  deps: WebhookDeps,
+  { institutionId, clientId, origin }: EndpointCaller,
+  endpointId: string,
+): Promise<Attempt> {
   const endpoint = await deps.database.read(institutionId, (db) =>
     selectEndpoint(db, { endpointId, clientId }),
   );
@@ -40,7 +42,12 @@ export async function pingWebhook(deps: WebhookDeps, caller: Caller, endpointId:
       posted: await sender.post({ url: endpoint.url, headers, body }),
       at,
     });
-    await deps.database.transaction(institutionId, (tx) => insertAttempts(tx, [{ endpointId, ...attempt }]));
+    const { delivered, status, error } = attempt;
+    const changes = { after: { delivered, status, error } };
+    await deps.database.transaction(institutionId, async (tx) => {
+      await insertAttempts(tx, [{ endpointId, ...attempt }]);
+      await record(deps, tx, { action: 'webhook.pinged', endpoint, origin, changes });
+    });
     return attempt;
   } finally {
     sender.close();

@@ -65,8 +65,8 @@ function actsOf(path: string, { status }: Webhook): Act<string>[] {
   const ping: Act<string> = {
     verb: 'Send a test event',
     effect: 'An event that says nothing is sent now, to see whether the endpoint takes it.',
-    run: async () => {
-      const { delivered, status, error = '' } = await act<Attempt>(`${path}/ping`);
+    run: async (reason) => {
+      const { delivered, status, error = '' } = await act<Attempt>(`${path}/ping`, { reason });
       return delivered
         ? `The test event was accepted, with the status ${status}.`
         : `The test event was refused: ${[status, wordOf(error)].filter(Boolean).join(' ')}.`;

@@ -84,13 +84,14 @@ export const screeningOperations: readonly OperatorOperation[] = [
     path: '/screening/test',
     right: 'institution:change',
     summary: 'Ask for the verdict on an invented order now. Without an answer, error says why.',
+    body: withReason,
     response: shape({
       verdict: optional(oneOf(verdicts)),
       reference: optional(orNull(text)),
       error: optional(text),
       millis: whole,
     }),
-    handle: (deps, { institutionId }) => tryScreening(deps, institutionId),
+    handle: (deps, { institutionId, origin }) => tryScreening(deps, institutionId, origin),
   }),
   operatorOperation({
     operationId: 'switchScreeningOff',

@@ -21,7 +21,7 @@ import {
   WebhookEndpoint,
 } from '../../webhook-shapes.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { body, flag, moment, oneOf, optional, reason, text } from '../shapes.ts';
+import { body, flag, moment, oneOf, optional, reason, text, withReason } from '../shapes.ts';
 
 /** The endpoints of every client of the institution. */
 const ofAnyClient = { clientId: null };
@@ -127,8 +127,11 @@ export const webhookOperations: readonly OperatorOperation[] = [
     path: '/webhooks/{endpointId}/ping',
     right: 'institution:change',
     summary: 'Send a test event now.',
+    body: withReason,
     response: WebhookAttempt,
-    handle: async ({ webhooks }, { institutionId, params }) =>
-      presentAttempt(await pingWebhook(webhooks, { institutionId, ...ofAnyClient }, params.endpointId)),
+    handle: async ({ webhooks }, { institutionId, params, origin }) =>
+      presentAttempt(
+        await pingWebhook(webhooks, { institutionId, ...ofAnyClient, origin }, params.endpointId),
+      ),
   }),
 ];

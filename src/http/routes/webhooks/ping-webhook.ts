@@ -31,7 +31,7 @@ export const pingWebhook = operation({
     },
   },
   problems: ['not_found'],
-  async handle(services, { actor, params: { endpointId } }) {
-    return { status: 200, body: presentAttempt(await services.webhooks.ping(actor, endpointId)) };
+  async handle(services, { actor, params: { endpointId }, origin }) {
+    return { status: 200, body: presentAttempt(await services.webhooks.ping(actor, endpointId, origin)) };
   },
 });

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../../common/load.ts';
-import { Button, Notice } from '../../../design/components.ts';
+import { Notice } from '../../../design/components.ts';
 import { html } from '../../../design/html.ts';
 import { type Act, ActButton } from '../../act.ts';
 import { ChangeButton } from '../../form/change-button.ts';
 import { type Values, wordsOfValue } from '../../form/changeable.ts';
 import { wordOf } from '../../format.ts';
-import { act, read, sentenceOf } from '../../operations.ts';
+import { act, read } from '../../operations.ts';
 import { ask, may } from '../../session.ts';
 import { Stateful } from '../../shell.ts';
 import { screeningFields } from './setting-words.ts';
@@ -17,6 +17,17 @@ interface Tried {
   readonly error?: string;
   readonly millis: number;
 }
+
+const tryOut: Act<string> = {
+  verb: 'Try it',
+  effect: 'The service that judges orders is asked about an invented order now. No money moves.',
+  run: async (reason) => {
+    const { verdict, error, millis } = await act<Tried>('/screening/test', { reason });
+    return verdict
+      ? `The verdict on an invented order is ${wordOf(verdict).toLowerCase()}, after ${millis} ms.`
+      : `There was no verdict after ${millis} ms: ${error}`;
+  },
+};
 
 const rotate: Act<string> = {
   verb: 'New secret',
@@ -62,25 +73,10 @@ export function Screening() {
 }
 
 function Acts({ values, onDone }: { values: Values; onDone: (words: string) => void }) {
-  const [busy, setBusy] = useState(false);
-  const tryOut = async () => {
-    setBusy(true);
-    try {
-      const { verdict, error, millis } = await ask(() => act<Tried>('/screening/test'));
-      onDone(
-        verdict
-          ? `The verdict on an invented order is ${wordOf(verdict).toLowerCase()}, after ${millis} ms.`
-          : `There was no verdict after ${millis} ms: ${error}`,
-      );
-    } catch (error) {
-      onDone(sentenceOf(error));
-    }
-    setBusy(false);
-  };
   return html`<div class="actions">
     <${ChangeButton} subject="Screening" effect="Orders are screened by the new rules from now on." fields=${screeningFields} values=${values}
       send=${(change: Values, reason: string) => act('/screening', { ...change, reason }, 'PATCH')} onDone=${() => onDone('Screening: the change is made.')} />
-    <${Button} kind="quiet" isBusy=${busy} onPress=${() => void tryOut()}>Try it<//>
+    <${ActButton} act=${tryOut} onDone=${onDone} />
     <${ActButton} act=${rotate} onDone=${onDone} />
     <${ActButton} act=${switchOff} onDone=${onDone} />
   </div>`;
