@@ -197,6 +197,35 @@ describe('acts of the command line', () => {
     assert.equal((await lastEntry())?.operator, 'Demo administrator');
   });
 
+  test('the strongest acts want a sign-in of the last five minutes, as the operations of the console do', async () => {
+    for (const [operator, name, isStrong] of [
+      ['Demo teller', 'member activation-code', true],
+      ['Demo teller', 'member set-password', true],
+      ['Demo teller', 'member remove-second-factor', true],
+      ['Demo teller', 'member end-sessions', false],
+      ['Demo administrator', 'client rotate-secret', true],
+      ['Demo administrator', 'client add-key', true],
+      ['Demo administrator', 'client retire-secret', false],
+      ['Demo administrator', 'provider add', true],
+      ['Demo administrator', 'provider remove', true],
+      ['Demo administrator', 'provider off', false],
+      ['Demo administrator', 'operator invite-again', true],
+      ['Demo administrator', 'operator roles', true],
+    ] as const) {
+      await keepSessionOf(operator);
+      await service.db.superuser(
+        `update operator_sessions set authenticated_at = authenticated_at - interval '301 seconds'`,
+      );
+      const { code, stderr } = await run(name, words[name] ?? []);
+      assert.equal(code, 1, name);
+      assert.equal(
+        stderr.includes('needs a sign-in within the last 5 minutes'),
+        isStrong,
+        `${name}: ${stderr}`,
+      );
+    }
+  });
+
   test('an act is refused to an operator of another institution, and to one who was suspended', async () => {
     await keepSessionOf('Demo teller', 'lakeside');
     assert.match((await run('member lock', [member])).stderr, /signed in at lakeside. Sign in at harbor/);

@@ -137,6 +137,14 @@ const bodies: Readonly<Record<string, object>> = {
   previewTransferRules: { thresholds: [], limits: [] },
 };
 
+/** The operations that move money, make another person of somebody, or let a program act: a session that was left open is not enough. */
+const recent = [
+  ...['approveTransfer', 'declineTransfer', 'reverseTransfer', 'adjustBreak'],
+  ...['inviteOperator', 'inviteOperatorAgain', 'changeOperator', 'removeOwnPasskey'],
+  ...['issueActivationCode', 'removeSecondFactor'],
+  ...['rotateClientSecret', 'registerProvider', 'changeProvider', 'removeProvider'],
+];
+
 let service: TestService;
 const operators = new Map<string, TestOperator>();
 
@@ -170,6 +178,24 @@ describe('the rights of operators', () => {
       assert.equal(statuses.join(' '), matrix[operation.operationId]);
     });
   }
+
+  test('the strongest operations demand a sign-in within five minutes, and no other does', async () => {
+    await service.db.superuser(
+      `update operator_sessions set authenticated_at = authenticated_at - interval '301 seconds'`,
+    );
+    const demanding: string[] = [];
+    for (const operation of operationsOfOperators) {
+      const { method, url, body } = requestOf(operation);
+      const cells = (matrix[operation.operationId] ?? '').split(' ');
+      const place = cells.findIndex((cell) => cell !== '403');
+      const answer = await operators.get(roles[place] ?? '')?.send(method, url, body);
+      if (answer?.status === 401) {
+        assert.equal(answer.body.code, 'insufficient_user_authentication');
+        demanding.push(operation.operationId);
+      } else assert.equal(String(answer?.status), cells[place], operation.operationId);
+    }
+    assert.deepEqual(demanding.toSorted(), recent.toSorted());
+  });
 
   test('refuses every operation without a session, with tokens of members and clients, and with foreign secrets', async () => {
     const member = await memberOf(service, 'demo.member', 'demo-member-password');

@@ -95,7 +95,8 @@ export function operationsTable(): string {
   const rows = operationsOfOperators.map(({ method, path, right, summary }) => {
     const roles =
       right === 'any' || rights[right].length === operatorRoles.length ? 'all' : rights[right].join(', ');
-    return `| \`${method} ${path}\` | ${roles} | ${summary} |`;
+    const recent = right !== 'any' && freshSeconds[right] !== undefined ? ', with a recent sign-in' : '';
+    return `| \`${method} ${path}\` | ${roles}${recent} | ${summary} |`;
   });
   return ['| operation | roles | |', '|---|---|---|', ...rows].join('\n');
 }

@@ -13,21 +13,25 @@ export const rights = {
   'institution:read': everyone,
   /** Members, accounts, entries and transfers, lists and later pages too. Each read leaves an audit entry, or is counted in one of its minute. */
   'members:read': ['viewer', 'teller', 'approver', 'auditor'],
-  /** Locks, sessions and codes of members; restrictions of accounts. */
+  /** Locks and sessions of members; restrictions of accounts. */
   'members:serve': ['teller'],
+  /** Codes and passwords of members, the end of the second factor: together they open any member's accounts. Needs a sign-in within five minutes. */
+  'members:recover': ['teller'],
   /** For good: the erasure of a person, the end of an account. */
   'members:erase': ['administrator'],
   /** Approve, decline, reverse. Needs a sign-in within five minutes. */
   'transfers:decide': ['approver'],
   /** Breaks: an owner, a note. */
   'breaks:work': ['teller', 'approver'],
-  /** Settings, calendar, clients, webhooks; providers off and on. */
+  /** Settings, calendar, webhooks; clients' names and pauses, the end of their secrets; providers off and on. */
   'institution:change': ['administrator'],
+  /** Clients' secrets, keys, certificates and scopes: with them a program acts for the institution, and posts money. Needs a sign-in within five minutes. */
+  'clients:empower': ['administrator'],
   /** Register, change and remove providers, each of which may assert every member (ADR 71). Needs a sign-in within five minutes. */
   'providers:manage': ['administrator'],
   /** A dry run of the past by other rules: sums of orders, and the orders themselves only with `members:read`. */
   'rules:preview': ['administrator', 'auditor'],
-  /** Invite, suspend and end operators. */
+  /** Invite, suspend and end operators; a new code makes whoever has it that operator. Needs a sign-in within five minutes. */
   'operators:manage': ['administrator'],
   /** The own passkeys. Needs a sign-in within five minutes, so that a session that was left open changes none. */
   'passkeys:own': everyone,
@@ -40,8 +44,11 @@ export type Right = keyof typeof rights;
 
 /** Rights that need a recent sign-in, with its greatest age. */
 export const freshSeconds: Readonly<Partial<Record<Right, number>>> = {
+  'members:recover': 300,
   'transfers:decide': 300,
+  'clients:empower': 300,
   'providers:manage': 300,
+  'operators:manage': 300,
   'passkeys:own': 300,
   'devices:approve': 300,
 };

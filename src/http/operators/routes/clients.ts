@@ -65,7 +65,7 @@ export const clientOperations: readonly OperatorOperation[] = [
     operationId: 'rotateClientSecret',
     method: 'POST',
     path: '/clients/{clientId}/rotate-secret',
-    right: 'institution:change',
+    right: 'clients:empower',
     summary: 'A second secret, shown once; the first stays valid for a while.',
     body: body({ reason, overlapHours: optional(Type.Integer({ minimum: 0, maximum: 8_760 })) }),
     response: shape({ secret: text }),
