@@ -3882,7 +3882,9 @@ begin
   if not exists (
     select from operators o
     where o.institution_id = new.institution_id and o.operator_id = new.operator_id and o.status = 'ACTIVE'
-      and o.source = case new.method when 'passkey' then 'INVITATION' when 'provider' then 'PROVIDER' else 'DEMO' end) then
+      and o.source = case new.method when 'passkey' then 'INVITATION' when 'provider' then 'PROVIDER' else 'DEMO' end
+      and (o.source <> 'PROVIDER' or exists (
+        select from operator_providers p where p.institution_id = o.institution_id and p.issuer = o.provider_issuer))) then
     raise exception 'operators: the operator is not active, or signs in another way' using errcode = 'SD142';
   end if;
   if new.kind = 'COMMAND_LINE' and not exists (

@@ -306,6 +306,8 @@ describe('a provider that lies', () => {
     readonly key?: 'other' | 'secret';
     readonly response?: Readonly<Record<string, string>>;
     readonly token?: object;
+    /** Happens before the token response. */
+    readonly meanwhile?: () => Promise<void>;
   }
   let lie: Lie = {};
   let issuer: string;
@@ -349,6 +351,7 @@ describe('a provider that lies', () => {
         lie.alg === 'none'
           ? `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`
           : await new SignJWT(claims).setProtectedHeader({ alg: lie.alg ?? 'ES256', kid: 'one' }).sign(key);
+      await lie.meanwhile?.();
       return send({ access_token: 'x', token_type: 'Bearer', id_token: idToken, ...lie.token });
     });
     await configure('harbor', issuer, ...groups, '--private-key-jwt');
@@ -551,6 +554,36 @@ describe('a provider that lies', () => {
     const { operatorId, name } = await sessionOf(stranger.browser);
     assert.notEqual(operatorId, first.operatorId);
     assert.equal(name, 'Liar (liar)');
+  });
+
+  test('signs nobody in if it was replaced, renamed or switched off before its answer', async () => {
+    const place = ['--break-glass', 'a test', '--institution', 'harbor', '--yes'];
+    const secretless = [...groups, '--private-key-jwt'];
+    const meanwhiles = [
+      () => configure('harbor', 'https://login.other.example', ...secretless),
+      () => configure('harbor', issuer, ...secretless, '--client-id', 'sharedraft-2'),
+      async () => {
+        const off = await sharedraft('institution', 'operators-provider', 'off', ...place);
+        assert.equal(off.code, 0, off.stderr);
+      },
+    ];
+    for (const meanwhile of meanwhiles) {
+      await configure('harbor', issuer, ...secretless);
+      const { answer, browser } = await attempt({ meanwhile });
+      assert.equal(answer.status, 401);
+      assert.equal((await browser.get('/operations/v1/session')).status, 401);
+    }
+    assert.ok(await hasRefusal('provider_changed'));
+    const session = service.db.superuser(
+      `insert into operator_sessions (institution_id, session_id, secret_hash, operator_id, kind, method, authenticated_at,
+                                      created_at, last_used_at, expires_at)
+       select institution_id, gen_random_uuid()::text, sha256('x'), operator_id, 'BROWSER', 'provider', now(), now(), now(),
+              now() + interval '1 hour' from operators where provider_issuer = $1`,
+      [issuer],
+    );
+    await assert.rejects(session, { code: 'SD142' });
+    await configure('harbor', issuer, ...secretless);
+    assert.equal((await attempt()).answer.status, 303);
   });
 
   test('is refused by the command line at an address inside, in an institution that is no demo', async () => {

@@ -16,7 +16,13 @@ import { type OperatorPage, openPage, type PasskeyDeps, sealPage, spend } from '
 import { secretPurpose, targetRulesOf } from './configure-provider.ts';
 import { type VouchedPerson, verifyIdToken } from './id-token.ts';
 import { ProviderConnection, ProviderError } from './provider-connection.ts';
-import { type GroupRoles, type ProviderRow, selectGroupRoles, selectProvider } from './provider-queries.ts';
+import {
+  type GroupRoles,
+  lockProvider,
+  type ProviderRow,
+  selectGroupRoles,
+  selectProvider,
+} from './provider-queries.ts';
 
 /** A session lasts so long, and a sign-in at the provider may be as old: single sign-on. */
 const usualMaxAgeSeconds = 12 * 60 * 60;
@@ -120,7 +126,7 @@ export async function finishProviderSignIn(
     const provider = await deps.database.read(institutionId, selectProvider);
     if (provider?.issuer !== page.issuer) throw new ProviderError('provider_changed');
     const person = await askProvider(deps, provider, { page, code, parameters });
-    const result = await signInPerson(deps, { page, person, from });
+    const result = await signInPerson(deps, { page, provider, person, from });
     if ('secret' in result) return { secret: result.secret, next };
     note(deps, institutionId, { ...result, origin });
     return undefined;
@@ -205,14 +211,24 @@ function signInPerson(
   deps: PasskeyDeps,
   {
     page,
+    provider: asked,
     person,
     from,
-  }: { readonly page: ProviderPage; readonly person: VouchedPerson; readonly from: SignInFrom },
+  }: {
+    readonly page: ProviderPage;
+    readonly provider: ProviderRow;
+    readonly person: VouchedPerson;
+    readonly from: SignInFrom;
+  },
 ): Promise<Result> {
   const { institutionId, issuer } = page;
   const at = deps.clock();
   return deps.database.transaction(institutionId, async (tx): Promise<Result> => {
     if (!(await spend(tx, page))) return { reason: 'replayed' };
+    // The answer of the provider takes its time. A change of the provider meanwhile has ended the sessions that it vouched for.
+    const current = await lockProvider(tx);
+    if (current?.issuer !== issuer || current.clientId !== asked.clientId)
+      return { reason: 'provider_changed' };
     const roles = rolesOf(person.groups, await selectGroupRoles(tx));
     const known = await lockOperatorBySubject(tx, { issuer, subject: person.subject });
     if (roles.length === 0) {
