@@ -15,23 +15,25 @@ export interface Account {
   readonly delinquent: boolean;
 }
 
-/** The purpose of an account of the institution itself. CORE_* is the other side of one kind of the core's postings. */
-type Purpose =
-  | 'FUNDING'
-  | 'CORE_SETTLEMENT'
-  | 'SUSPENSE'
-  | 'CORE_CARD'
-  | 'CORE_ACH'
-  | 'CORE_CHECK'
-  | 'CORE_FEE'
-  | 'CORE_INTEREST'
-  | 'CORE_DIVIDEND'
-  | 'CORE_ATM'
-  | 'CORE_TELLER'
-  | 'CORE_WIRE'
-  | 'CORE_LOAN_PAYMENT'
-  | 'CORE_TRANSFER'
-  | 'CORE_ADJUSTMENT';
+/** The purposes of accounts of the institution itself, which has one of each in a currency. CORE_* is the other side of one kind of the core's postings. */
+export const purposes = [
+  'FUNDING',
+  'CORE_SETTLEMENT',
+  'SUSPENSE',
+  'CORE_CARD',
+  'CORE_ACH',
+  'CORE_CHECK',
+  'CORE_FEE',
+  'CORE_INTEREST',
+  'CORE_DIVIDEND',
+  'CORE_ATM',
+  'CORE_TELLER',
+  'CORE_WIRE',
+  'CORE_LOAN_PAYMENT',
+  'CORE_TRANSFER',
+  'CORE_ADJUSTMENT',
+] as const;
+type Purpose = (typeof purposes)[number];
 
 /** An account as its core knows it, without its money. Amounts are minor units of `currency`, none negative. */
 export interface NewAccount {

@@ -5,7 +5,7 @@
  * account; no member sees an internal account; an account opens at a balance of zero, and only the ledger
  * moves it from there.
  */
-export { type Account, accountBalances, asShown, type NewAccount } from './account.ts';
+export { type Account, accountBalances, asShown, type NewAccount, purposes } from './account.ts';
 export { accountTypes, type Category } from './account-types.ts';
 export { findAccount } from './find-account.ts';
 export { getAccount } from './get-account.ts';

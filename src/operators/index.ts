@@ -109,6 +109,7 @@ export {
   switchScreeningOff,
   tryScreening,
 } from './institutions/screening.ts';
+export { accountsOfClass, ledgerClasses } from './ledger/accounts-of-class.ts';
 export { moneyFlows } from './ledger/money-flows.ts';
 export { trialBalance } from './ledger/trial-balance.ts';
 export { nearLimits } from './limits/near-limits.ts';

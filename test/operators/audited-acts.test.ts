@@ -52,6 +52,11 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   // Sums of many accounts.
   showTrialBalance: 'nothing about a member',
   showFlows: 'nothing about a member',
+  listAccountsOfClass: {
+    by: teller,
+    path: '/ledger/accounts?class=CHECKING&currency=USD',
+    leaves: ['account.read'],
+  },
   showCore: 'nothing about a member',
   listOpenInstructions: { by: teller, path: '/core/instructions', leaves: ['transfer.read'] },
   listBreaks: { by: administrator, path: '/breaks', leaves: ['account.read'] },

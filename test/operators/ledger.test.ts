@@ -6,6 +6,7 @@ import type { InstitutionId, Queryable } from '../../src/storage/index.ts';
 import { type Connector, connectorOf, purchase } from '../support/core.ts';
 import { clientOf, type DemoCaller, paths } from '../support/demo.ts';
 import { demoAddress, operatorOf, type TestOperator } from '../support/operators.ts';
+import { asSuperuser } from '../support/postgres.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /** All moves happen within a minute of this clock, and each later step in a later minute. */
@@ -30,6 +31,9 @@ async function signIn(): Promise<void> {
 
 interface Class {
   readonly class: string;
+  readonly isInternal: boolean;
+  readonly accountId: string | null;
+  readonly accounts: number;
   readonly currency: string;
   readonly debits: string;
   readonly credits: string;
@@ -101,6 +105,152 @@ test('finds the balance of a minute before more entries than the walk back reads
   assert.deepEqual(balancesOf(await trial(minute)), quiet);
 });
 
+interface AccountOfClass {
+  readonly accountId: string;
+  readonly memberNumber: string | null;
+  readonly balance: string;
+}
+
+/** All pages of the accounts of a class, the first of which begins behind `/ledger/accounts`. */
+async function pagesOf(query: string): Promise<AccountOfClass[][]> {
+  const pages: AccountOfClass[][] = [];
+  for (let next: string | undefined = query; next !== undefined; ) {
+    const { status, body, headers } = await viewer.get(`/ledger/accounts${next}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    pages.push(body);
+    next = /ledger\/accounts(\?[^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+  }
+  return pages;
+}
+
+/** The accounts of each class have the figures of the class, at any moment of a trial balance. */
+async function assertAddsUp({ at, classes }: { at: string; classes: Class[] }): Promise<void> {
+  for (const { class: name, isInternal, accountId, currency, accounts, debits, credits } of classes) {
+    const pages = await pagesOf(`?class=${name}&currency=${currency}&before=${at}&limit=2`);
+    const found = pages.flat();
+    const of = `${name} ${currency} before ${at}`;
+    const sumOf = (isCredit: boolean) =>
+      found
+        .map(({ balance }) => cents(balance))
+        .filter((one) => one > 0n === isCredit)
+        .reduce((sum, one) => sum + one, 0n);
+    assert.deepEqual(
+      [found.length, -sumOf(false), sumOf(true)],
+      [accounts, cents(debits), cents(credits)],
+      of,
+    );
+    assert.equal(new Set(found.map((one) => one.accountId)).size, accounts, of);
+    assert.ok(
+      found.every((one) => cents(one.balance) !== 0n && (one.memberNumber === null) === isInternal),
+      of,
+    );
+    assert.equal(accountId === null, !isInternal, of);
+    if (isInternal && accounts > 0) assert.equal(found[0]?.accountId, accountId, of);
+  }
+}
+
+test('the accounts of each class sum to its figure on all their pages, now, in the past and after more has moved', async () => {
+  now += 120_000;
+  await order('class-1', 'a-1001-savings', 3.21);
+  const shown = await trial();
+  await assertAddsUp(shown);
+  const past = await trial(now - 60_000);
+  assert.notDeepEqual(balancesOf(past), balancesOf(shown));
+  now += 120_000;
+  await order('class-2', 'a-1001-savings', 0.55);
+  await core.deliver([purchase('class-card', { amount: -1.5 })]);
+  for (const one of [past, shown, await trial(), await trial(Date.parse('2000-01-03T12:00:00Z'))])
+    await assertAddsUp(one);
+});
+
+test('a trial balance of now counts every entry before its moment, also one of its own millisecond', async () => {
+  await order('class-same', 'a-1001-savings', 0.01);
+  const { at, classes } = await trial();
+  assert.ok(Date.parse(at) > now);
+  await assertAddsUp({ at, classes });
+});
+
+test('a page that looks at a thousand accounts at zero is empty and leads on', async () => {
+  const query = '?class=KEOGH&currency=USD&limit=5';
+  const before = (await pagesOf(query)).flat();
+  await asSuperuser(service.db.connection, async (client) => {
+    await client.query('set session_replication_role = replica');
+    await client.query(
+      `with opened as (
+         insert into accounts (institution_id, account_id, customer_key, account_number, di_account_type, category, description, currency)
+         select c.institution_id, 'a-many-' || n, c.customer_key, n::text, 'KEOGH', 'INVESTMENT', 'Keogh Plan', 'USD'
+         from customers c
+         join institutions i using (institution_id)
+         cross join generate_series(1, 2001) n
+         where i.code = 'lakeside' and c.member_number = '100001'
+         returning institution_id, account_key, account_id, account_number)
+       insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
+       select institution_id, account_key, account_id, 'USD', case account_number when '2001' then 700 else 0 end, 0, 0, 0, $1
+       from opened`,
+      [new Date(now)],
+    );
+  });
+  try {
+    const pages = await pagesOf(query);
+    assert.ok(pages.some((page) => page.length === 0));
+    assert.deepEqual(pages.flat().slice(before.length), [
+      { accountId: 'a-many-2001', description: 'Keogh Plan', memberNumber: '100001', balance: '7.00' },
+    ]);
+  } finally {
+    await asSuperuser(service.db.connection, async (client) => {
+      await client.query('set session_replication_role = replica');
+      await client.query(`delete from balances where account_id like 'a-many-%'`);
+      await client.query(`delete from accounts where account_id like 'a-many-%'`);
+    });
+  }
+});
+
+test('refuses accounts of a class that does not exist, and shows no account of another institution', async () => {
+  for (const query of [
+    '',
+    '?class=CHECKING',
+    '?class=NOTHING&currency=USD',
+    '?class=GENERAL_LEDGER_ACCOUNT&currency=USD',
+    '?class=CHECKING&currency=usd',
+    '?class=CHECKING&currency=USD&before=yesterday',
+    '?class=CHECKING&currency=USD&after=AAAA',
+  ]) {
+    const { status, body } = await viewer.get(`/ledger/accounts${query}`);
+    assert.deepEqual([status, body.code], [400, 'invalid_request'], query);
+  }
+  const other = await operatorOf(service, 'Demo viewer', 'harbor');
+  const ids = async (operator: TestOperator) =>
+    (await operator.get('/ledger/accounts?class=CHECKING&currency=USD&limit=200')).body.map(
+      (one: AccountOfClass) => one.accountId,
+    );
+  const [own, foreign] = [await ids(viewer), await ids(other)];
+  assert.ok(own.length > 0 && foreign.length > 0);
+  // Both institutions have accounts of the same ids, with balances of their own.
+  const { body } = await other.get('/ledger/trial-balance');
+  const { accounts } = body.classes.find((one: Class) => one.class === 'CHECKING');
+  assert.equal(foreign.length, accounts);
+  const first = await viewer.get('/ledger/accounts?class=CHECKING&currency=USD&limit=1');
+  const next = /ledger\/accounts(\?[^>]*)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1];
+  assert.equal((await other.get(`/ledger/accounts${next}`)).status, 400);
+});
+
+test('the audit counts each page of a class of members’ accounts, and none of the institution’s own', async () => {
+  const { audit } = service.service.context.auth;
+  const reads = async () => {
+    await audit.settle();
+    const rows = await service.db.superuser<{ subject: string; times: string }>(
+      `select subject, sum(times)::text as times from audit_entries where action = 'account.read' and reason = 'class' group by subject`,
+    );
+    return new Map(rows.map(({ subject, times }) => [subject, Number(times)]));
+  };
+  const before = await reads();
+  const pages = await pagesOf('?class=SAVINGS&currency=USD&limit=1');
+  assert.ok(pages.length > 1);
+  await pagesOf('?class=CORE_SETTLEMENT&currency=USD');
+  const expected = new Map(before).set('SAVINGS USD', (before.get('SAVINGS USD') ?? 0) + pages.length);
+  assert.deepEqual(await reads(), expected);
+});
+
 test('shows every balance as zero before the first entry', async () => {
   const { classes } = await trial(Date.parse('2000-01-03T12:00:00Z'));
   assert.ok(classes.length > 0);
@@ -121,7 +271,14 @@ test('the flows of a period are the differences of its two trial balances', asyn
   assert.equal(status, 200, JSON.stringify(body));
   assert.deepEqual(
     body.flows.find(({ to }: { to: string }) => to === 'SAVINGS'),
-    { from: 'CHECKING', to: 'SAVINGS', currency: 'USD', postings: 2, amount: '42.50' },
+    {
+      ...{ from: 'CHECKING', to: 'SAVINGS', fromAccountId: null, toAccountId: null },
+      ...{ currency: 'USD', postings: 2, amount: '42.50' },
+    },
+  );
+  assert.equal(
+    body.flows.find(({ to }: { to: string }) => to === 'CORE_CARD').toAccountId,
+    'internal:core-card:USD',
   );
   const moved = new Map<string, bigint>();
   for (const { from, to, amount } of body.flows) {

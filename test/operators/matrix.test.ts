@@ -92,6 +92,7 @@ const matrix: Readonly<Record<string, string>> = {
   restrictAccount: teller,
   closeAccount: administrator,
   showTrialBalance: all,
+  listAccountsOfClass: personal,
   showFlows: all,
   searchTransfers: personal,
   listPendingActs: personal,
@@ -119,6 +120,7 @@ const queries: Readonly<Record<string, string>> = {
   findMembers: '?text=nobody-has-this-name',
   searchAnything: '?text=nobody-has-this-name',
   exportAudit: '?chain=changes',
+  listAccountsOfClass: '?class=CHECKING&currency=USD',
 };
 const bodies: Readonly<Record<string, object>> = {
   inviteOperator: { name: 'Ada Admin', email: 'ada@bank.example', roles: ['viewer'], reason: 'a test' },

@@ -88,13 +88,129 @@ test('audits the read of a posting, and refuses entries and accounts that are no
         `select from audit_entries where action = 'account.read' and reason = 'entries' and subject = '${accountId}'`,
       )
     ).length;
+  await settle();
   const before = await reads();
   assert.equal((await posting(1)).status, 200);
   assert.equal(await reads(), before + 1);
   for (const entry of ['0', '01', '-1', '1.0', 'one', '999999', '9'.repeat(40), '1;2'])
     assert.equal((await posting(entry)).status, 404, entry);
-  for (const id of ['no-such', 'internal:core-card:USD'])
+  for (const id of ['no-such', 'internal:core-wire:USD'])
     assert.equal((await viewer.get(`/accounts/${encodeURIComponent(id)}/entries/1`)).status, 404, id);
   assert.equal((await posting(1, await operatorOf(service, 'Demo administrator'))).status, 403);
   assert.equal(await reads(), before + 1);
+});
+
+/* The institution's own accounts have the same operations, and each of their entries leads to the account of a member. */
+
+const ownIds = ['internal:core-card:USD', 'internal:core-settlement:USD', 'internal:funding:USD'];
+/** The pages of entries that were read before are counted by then. */
+const settle = () => service.service.context.auth.audit.settle();
+const readsOf = async (subject: string) =>
+  (
+    await service.db.superuser(`select from audit_entries where action = 'account.read' and subject = $1`, [
+      subject,
+    ])
+  ).length;
+
+test('shows an account of the institution with its purpose, its entries and its balances, and no member', async () => {
+  const [card = ''] = ownIds;
+  const path = `/accounts/${encodeURIComponent(card)}`;
+  const { body } = await viewer.get(path);
+  assert.deepEqual(
+    [body.accountId, body.purpose, body.memberNumber, body.currency, body.holders, body.pending],
+    [card, 'CORE_CARD', null, 'USD', [], []],
+  );
+  // Credit is positive: a purchase leaves the member's account for this one. The authorization is expected to arrive.
+  assert.deepEqual([body.balance, body.holdsIn, body.holdsOut], ['17.34', '45.00', '0.00']);
+  const { body: listed } = await viewer.get(`${path}/entries`);
+  assert.deepEqual(
+    listed.map(({ kind, amount, balanceAfter }: Record<string, string>) => [kind, amount, balanceAfter]),
+    [
+      ['CORE_HOLD', '0.00', '17.34'],
+      ['CORE', '5.00', '17.34'],
+      ['CORE', '12.34', '12.34'],
+    ],
+  );
+  const { body: history } = await viewer.get(`${path}/balances?days=2`);
+  assert.deepEqual([history.currency, history.balances.at(-1).balance], ['USD', '17.34']);
+  // It has no limits, and no act.
+  assert.equal((await viewer.get(`${path}/limits`)).status, 404);
+  const teller = await operatorOf(service, 'Demo teller');
+  const administrator = await operatorOf(service, 'Demo administrator');
+  const freeze = { restriction: 'EXCLUDE_ALL', reason: 'a test' };
+  assert.equal((await teller.post(`${path}/restrict`, freeze)).status, 404);
+  assert.equal((await administrator.post(`${path}/close`, { reason: 'a test' })).status, 404);
+  assert.equal(await readsOf(card), 0);
+});
+
+test('an entry of an account of the institution leads to the account of a member, with what the core says', async () => {
+  const kinds = new Set<string>();
+  for (const id of ownIds) {
+    const path = `/accounts/${encodeURIComponent(id)}/entries`;
+    for (const { entry, kind } of (await viewer.get(`${path}?limit=200`)).body as ShownEntry[]) {
+      kinds.add(kind);
+      const { status, body } = await viewer.get(`${path}/${entry}`);
+      const of = `${id} ${entry} ${kind}`;
+      assert.equal(status, 200, of);
+      const sides: Side[] = body.sides;
+      assert.deepEqual(
+        sides.map(({ isInternal }) => isInternal),
+        [false, true],
+        of,
+      );
+      assert.equal(
+        sides.reduce((sum, { amount }) => sum + cents(amount), 0n),
+        0n,
+        of,
+      );
+      assert.deepEqual([sides[1]?.accountId, sides[1]?.entry], [id, entry], of);
+      // From the other side it is the same posting.
+      const { accountId: other = '', entry: otherEntry = 0 } = sides[0] ?? {};
+      assert.deepEqual((await viewer.get(`/accounts/${other}/entries/${otherEntry}`)).body, body, of);
+    }
+  }
+  for (const kind of ['OPENING', 'CORE', 'CORE_HOLD']) assert.ok(kinds.has(kind), kind);
+});
+
+test('a posting of the core is found by its account of the institution if another clock was ahead', async () => {
+  // An hour later than the facts beside it: too far for a clock, so it is searched as one without facts.
+  const shift = async (to: string) =>
+    service.db.superuser(
+      `update core_transactions set recorded_at = recorded_at ${to} where core_id = 'post-2'`,
+    );
+  const card = `/accounts/${encodeURIComponent(ownIds[0] ?? '')}/entries/2`;
+  const before = (await viewer.get(card)).body;
+  assert.equal(before.core.transactionId, 'post-2');
+  await shift(`- interval '30 seconds'`);
+  assert.deepEqual((await viewer.get(card)).body, before);
+  await shift(`- interval '1 hour'`);
+  assert.deepEqual((await viewer.get(card)).body, { ...before, core: null });
+  await shift(`+ interval '1 hour 30 seconds'`);
+});
+
+test('the audit records the account of the member behind an entry of the institution’s own', async () => {
+  await settle();
+  const before = await readsOf(accountId);
+  const [card = ''] = ownIds;
+  assert.equal((await viewer.get(`/accounts/${encodeURIComponent(card)}/entries/1`)).status, 200);
+  assert.deepEqual([await readsOf(accountId), await readsOf(card)], [before + 1, 0]);
+});
+
+test('accounts of the institution are not shown to an administrator, nor to another institution, nor under another id', async () => {
+  const administrator = await operatorOf(service, 'Demo administrator');
+  const other = await operatorOf(service, 'Demo viewer', 'harbor');
+  const [card = ''] = ownIds;
+  for (const part of ['', '/entries', '/entries/1', '/balances']) {
+    const path = `/accounts/${encodeURIComponent(card)}${part}`;
+    assert.equal((await administrator.get(path)).status, 403, part);
+    // The core has delivered no purchase there.
+    assert.equal((await other.get(path)).status, 404, part);
+    for (const id of [
+      'internal:core-card:EUR',
+      'internal:',
+      'INTERNAL:CORE-CARD:USD',
+      'internal:core-card:USD%00',
+    ])
+      assert.equal((await viewer.get(`/accounts/${id}${part}`)).status, 404, `${id}${part}`);
+  }
 });

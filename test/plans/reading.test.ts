@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type pg from 'pg';
 import { operations } from '../../src/http/operations.ts';
 import { selectPostingSides } from '../../src/operators/accounts/posting-queries.ts';
 import { selectReviews } from '../../src/operators/figures/figure-queries.ts';
 import { edgesOfAges, ordersOfAge } from '../../src/operators/figures/waiting-ages.ts';
+import { selectAccountsOfType, selectLastRead } from '../../src/operators/ledger/class-queries.ts';
 import { selectOwnWindow } from '../../src/operators/transfers/own-transfer-queries.ts';
 import {
   selectTransferWindow,
@@ -180,6 +182,38 @@ describe('bounded reads of pages and lists', () => {
     assert.deepEqual(breaches(measured), []);
   });
 
+  test('a page of the accounts of a class reads those accounts and no others, also of a rare class and of a moment in the past', async () => {
+    const { institutionId } = filled.institution;
+    await asSuperuser(db.connection, (client) => manyAccounts(client, institutionId));
+    const moved = new Date('2026-01-02T00:00:00Z');
+    const read = (
+      name: string,
+      of: Parameters<typeof selectAccountsOfType>[2],
+      before: Date | null,
+    ): Read => ({
+      ...{ name, deep: null },
+      run: (database) => database.read(institutionId, (q) => selectAccountsOfType(q, before, of)),
+    });
+    const page = { class: 'MONEY_MARKET', currency: 'USD', limit: 51 };
+    const measured = await measureReads(db, filled, [
+      read('first', { ...page, after: 0n }, null),
+      read('deep', { ...page, after: 7_025_000n }, null),
+      read('of the past', { ...page, after: 7_025_000n }, moved),
+      read('rare', { ...page, class: 'KEOGH', after: 0n }, null),
+      {
+        ...{ name: 'last', deep: null },
+        run: (database) =>
+          database.read(institutionId, (q) => selectLastRead(q, { ...page, after: 7_000_000n })),
+      },
+    ]);
+    for (const { read: name, plan, returned, buffers } of measured) {
+      const expected = name === 'rare' ? 3 : name === 'last' ? 1 : 51;
+      assert.equal(returned, expected, `${name}, ${plan} plan`);
+      // An account, its balance, its membership and an entry are some five blocks each; the accounts alone fill 600.
+      assert.ok(buffers <= 20 * returned + 40, `${name}, ${plan} plan: ${buffers} buffers`);
+    }
+  });
+
   test('the measure of pages notices a longer read', async () => {
     const { institutionId } = filled.institution;
     const naive = (name: string, text: string): Read => ({
@@ -202,6 +236,33 @@ describe('bounded reads of pages and lists', () => {
     assert.match(found.join('\n'), /filter.* a sequential scan/);
   });
 });
+
+/** 30,000 accounts of a type, three of another, each with an entry on the first of January and one on the second. */
+async function manyAccounts(client: pg.ClientBase, institutionId: number): Promise<void> {
+  await client.query('set session_replication_role = replica');
+  await client.query(
+    `insert into accounts (institution_id, account_key, account_id, customer_key, account_number, di_account_type, category, description, currency)
+     overriding system value
+     select $1, 7000000 + n, 'a-many-' || n, (select min(customer_key) from customers where institution_id = $1), n::text,
+            case when n % 10000 = 0 then 'KEOGH' else 'MONEY_MARKET' end, case when n % 10000 = 0 then 'INVESTMENT' else 'DEPOSIT' end, '', 'USD'
+     from generate_series(1, 30000) n`,
+    [institutionId],
+  );
+  await client.query(
+    `insert into balances (institution_id, account_key, account_id, currency, posted, debits_pending, credits_pending, seq, last_at)
+     select institution_id, account_key, account_id, 'USD', 200, 0, 0, 2, '2026-01-02T12:00:00Z'
+     from accounts where institution_id = $1 and account_key > 7000000`,
+    [institutionId],
+  );
+  await client.query(
+    `insert into entries (institution_id, account_key, seq, posting_key, kind, amount, posted_after, debits_pending_after, credits_pending_after, recorded_at)
+     select institution_id, account_key, n, 8000000 + account_key * 2 + n, 'OPENING', 100, n * 100, 0, 0,
+            timestamptz '2025-12-31T12:00:00Z' + n * interval '1 day'
+     from accounts, generate_series(1, 2) n where institution_id = $1 and account_key > 7000000`,
+    [institutionId],
+  );
+  await client.query('set session_replication_role = default');
+}
 
 /** The names of the measured reads of each list. */
 const measuredAs: Readonly<Record<string, string>> = {

@@ -1,9 +1,11 @@
 import type { Restriction } from '../../accounts/index.ts';
 import { type Queryable, sql } from '../../storage/index.ts';
 
-export interface AccountRow {
+export interface LedgerAccountRow {
   readonly accountKey: bigint;
   readonly accountId: string;
+  /** Of an account of the institution itself; null for a member's. */
+  readonly purpose: string | null;
   readonly accountNumber: string;
   readonly diAccountType: string;
   readonly category: string;
@@ -16,9 +18,10 @@ export interface AccountRow {
   readonly operatorRestriction: Restriction | null;
   readonly overdraftLimit: bigint;
   readonly creditLimit: bigint;
-  readonly customerKey: bigint;
-  readonly customerId: string;
-  readonly memberNumber: string;
+  /** The membership; null for an account of the institution itself. */
+  readonly customerKey: bigint | null;
+  readonly customerId: string | null;
+  readonly memberNumber: string | null;
   readonly posted: bigint;
   readonly debitsPending: bigint;
   readonly creditsPending: bigint;
@@ -28,22 +31,45 @@ export interface AccountRow {
   readonly nextDueOn: string | null;
 }
 
+/** A member's account. */
+export type AccountRow = LedgerAccountRow & {
+  readonly purpose: null;
+  readonly customerKey: bigint;
+  readonly customerId: string;
+  readonly memberNumber: string;
+};
+
 const account = sql(
   'operators_account',
-  `select a.account_key, a.account_id, a.account_number, a.di_account_type, a.category, a.description, a.currency,
+  `select a.account_key, a.account_id, a.purpose, a.account_number, a.di_account_type, a.category, a.description, a.currency,
           a.closed, a.closed_by_operator, a.delinquent, a.transfer_restriction, a.operator_restriction,
           a.overdraft_limit, a.credit_limit, c.customer_key, c.customer_id, c.member_number,
           b.posted, b.debits_pending, b.credits_pending, l.accrued_interest, l.fees_due, l.amount_due,
           l.next_due_on::text
    from accounts a
-   join customers c on c.institution_id = a.institution_id and c.customer_key = a.customer_key
+   left join customers c on c.institution_id = a.institution_id and c.customer_key = a.customer_key
    join balances b on b.institution_id = a.institution_id and b.account_key = a.account_key
    left join loans l on l.institution_id = a.institution_id and l.account_key = a.account_key
    where a.institution_id = $1 and a.account_id = $2`,
 );
 
+/** An account of a member, or of the institution itself. */
+export async function selectLedgerAccount(
+  db: Queryable,
+  accountId: string,
+): Promise<LedgerAccountRow | undefined> {
+  return (await db.query<LedgerAccountRow>(account, [db.institutionId, accountId])).rows[0];
+}
+
+/** A member's account; undefined for any other. */
 export async function selectAccountRow(db: Queryable, accountId: string): Promise<AccountRow | undefined> {
-  return (await db.query<AccountRow>(account, [db.institutionId, accountId])).rows[0];
+  const row = await selectLedgerAccount(db, accountId);
+  return row !== undefined && isOfMember(row) ? row : undefined;
+}
+
+/** The database has the same rule: an account has a membership or a purpose. */
+function isOfMember(row: LedgerAccountRow): row is AccountRow {
+  return row.purpose === null;
 }
 
 export interface HolderRow {

@@ -4,7 +4,7 @@ import { formatMinor } from '../../ledger/index.ts';
 import { type Page, type PageRequest, pageOf } from '../../shared/page.ts';
 import { isPublicId } from '../../shared/public-id.ts';
 import type { Database, InstitutionId } from '../../storage/index.ts';
-import { selectAccountRow } from './account-queries.ts';
+import { selectLedgerAccount } from './account-queries.ts';
 import { selectEntriesBefore } from './entry-queries.ts';
 
 /** An entry with the balance after it. Amounts are decimal text, from the holder's side: a debt is positive. */
@@ -21,7 +21,7 @@ export interface ShownLedgerEntry {
 
 const newest = 9_223_372_036_854_775_807n;
 
-/** The entries of an account, the newest first. Undefined if no member's account has this id. The audit notes each page. */
+/** The entries of an account, the newest first. Undefined if no account has this id. The audit notes each page of a member's account. */
 export async function listEntries(
   {
     database,
@@ -36,7 +36,7 @@ export async function listEntries(
 ): Promise<Page<ShownLedgerEntry> | undefined> {
   if (!isPublicId(accountId)) return undefined;
   const found = await database.snapshot(institutionId, async (tx) => {
-    const account = await selectAccountRow(tx, accountId);
+    const account = await selectLedgerAccount(tx, accountId);
     const place = { seq: after?.[0] ?? newest, limit: limit + 1 };
     return account && { account, rows: await selectEntriesBefore(tx, account.accountKey, place) };
   });
@@ -47,7 +47,7 @@ export async function listEntries(
     reason: 'entries',
     subject: accountId,
   } as const;
-  await audit.noteRead(institutionId, { ...read, origin });
+  if (found.account.purpose === null) await audit.noteRead(institutionId, { ...read, origin });
   const { category, currency } = found.account;
   const text = (minor: bigint) => formatMinor(minor, currency);
   const own = (minor: bigint) => text(asShown(category as Category, minor));

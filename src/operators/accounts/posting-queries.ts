@@ -40,6 +40,72 @@ export async function selectPosting(
   return (await db.query<PostingRow>(posting, [db.institutionId, accountKey, seq])).rows[0];
 }
 
+/** The facts of the core, and the member's account that it posted to. */
+export type SettledRow = Pick<
+  PostingRow,
+  | 'coreId'
+  | 'coreKind'
+  | 'postedAt'
+  | 'effectiveDate'
+  | 'description'
+  | 'merchant'
+  | 'checkNumber'
+  | 'authorizationId'
+> & { readonly accountKey: bigint };
+
+// An index of blocks by time leads to a few thousand rows. A posting is recorded after the facts if another process, whose clock is ahead, has
+// moved one of its accounts.
+const settled = sql(
+  'operators_settled_transaction',
+  `select c.account_key, c.core_id, c.kind as core_kind, c.posted_at, c.effective_date::text, c.description, c.merchant,
+          c.check_number, c.authorization_id
+   from core_transactions c
+   where c.institution_id = $1 and c.recorded_at between $3::timestamptz - interval '1 minute' and $3
+     and c.settlement_key = $2 and c.posting_key = $4`,
+);
+
+/** What the core says about a posting on a settlement account. */
+export async function selectSettled(
+  db: Queryable,
+  settlementKey: bigint,
+  { recordedAt, postingKey }: Pick<PostingRow, 'recordedAt' | 'postingKey'>,
+): Promise<SettledRow | undefined> {
+  const values = [db.institutionId, settlementKey, recordedAt, postingKey];
+  return (await db.query<SettledRow>(settled, values)).rows[0];
+}
+
+const newestSearched = 64;
+
+// No index leads from a posting to its accounts, which would cost every transfer. So each account that has moved since is asked: its newest entries
+// first, and by halving if it has more.
+const otherSide = sql(
+  'operators_other_side',
+  `select b.account_key
+   from balances b
+   join accounts a on a.institution_id = b.institution_id and a.account_key = b.account_key
+   where b.institution_id = $1 and b.currency = $2 and b.last_at >= $3 and a.purpose is null
+     and (exists (select from entries e
+                  where e.institution_id = $1 and e.account_key = b.account_key and e.seq > b.seq - ${newestSearched}
+                    and e.posting_key = $4)
+          or b.seq > ${newestSearched} and exists (
+                  select from entries e
+                  where e.institution_id = $1 and e.account_key = b.account_key
+                    and e.seq > (select entries_before($1, b.account_key, $3))
+                    and e.seq <= (select entries_before($1, b.account_key, $3 + interval '1 millisecond'))
+                    and e.posting_key = $4))
+   limit 1`,
+);
+
+/** The member's account that a posting has moved, searched among all that have moved since. */
+export async function selectOtherSide(
+  db: Queryable,
+  currency: string,
+  { recordedAt, postingKey }: Pick<PostingRow, 'recordedAt' | 'postingKey'>,
+): Promise<bigint | undefined> {
+  const values = [db.institutionId, currency, recordedAt, postingKey];
+  return (await db.query<{ readonly accountKey: bigint }>(otherSide, values)).rows[0]?.accountKey;
+}
+
 const internalKeys = sql(
   'operators_internal_keys',
   `select a.account_key from accounts a

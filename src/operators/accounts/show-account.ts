@@ -1,28 +1,39 @@
 import { asShown, type Category, type Restriction } from '../../accounts/index.ts';
-import { appendAudit, type CommandOrigin } from '../../events/index.ts';
+import type { CommandOrigin } from '../../events/index.ts';
 import { formatMinor } from '../../ledger/index.ts';
 import { isPublicId } from '../../shared/public-id.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import {
-  type AccountRow,
   type EntryRow,
   type HolderRow,
+  type LedgerAccountRow,
   type PendingOfAccountRow,
-  selectAccountRow,
   selectHolders,
   selectLastEntries,
+  selectLedgerAccount,
   selectPendingOfAccount,
 } from './account-queries.ts';
+import { recordRead } from './record-read.ts';
 
-/** An account as operators see it. Amounts are decimal text, from the holder's side: a debt is positive. */
+/**
+ * An account as operators see it. Amounts are decimal text, from the holder's side: a debt is positive. An account of the institution itself has
+ * a purpose and no membership; its amounts are those of the ledger, where credit is positive.
+ */
 export interface ShownAccount
   extends Pick<
-    AccountRow,
-    'accountId' | 'accountNumber' | 'description' | 'category' | 'currency' | 'closed' | 'delinquent'
+    LedgerAccountRow,
+    | 'accountId'
+    | 'purpose'
+    | 'accountNumber'
+    | 'description'
+    | 'category'
+    | 'currency'
+    | 'customerId'
+    | 'memberNumber'
+    | 'closed'
+    | 'delinquent'
   > {
   readonly accountType: string;
-  readonly customerId: string;
-  readonly memberNumber: string;
   readonly closedByOperator: boolean;
   readonly coreRestriction: Restriction | null;
   readonly operatorRestriction: Restriction | null;
@@ -48,15 +59,15 @@ export interface ShownAccount
   }[];
 }
 
-/** Undefined if no member's account has this id. The audit records the read. */
+/** Undefined if no account has this id. The audit records the read of a member's account. */
 export async function showAccount(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  deps: { readonly database: Database; readonly clock: Clock },
   institutionId: InstitutionId,
   { accountId, origin }: { readonly accountId: string; readonly origin: CommandOrigin },
 ): Promise<ShownAccount | undefined> {
   if (!isPublicId(accountId)) return undefined;
-  const shown = await database.snapshot(institutionId, async (tx) => {
-    const account = await selectAccountRow(tx, accountId);
+  const shown = await deps.database.snapshot(institutionId, async (tx) => {
+    const account = await selectLedgerAccount(tx, accountId);
     if (account === undefined) return undefined;
     const { accountKey } = account;
     const [holders, pending, entries] = await Promise.all([
@@ -67,8 +78,7 @@ export async function showAccount(
     return toShown(account, { holders, pending, entries });
   });
   if (shown === undefined) return undefined;
-  const entry = { action: 'account.read', outcome: 'succeeded', subject: accountId, origin } as const;
-  await database.transaction(institutionId, (tx) => appendAudit(tx, entry, clock()));
+  await recordRead(deps, institutionId, { account: shown, origin });
   return shown;
 }
 
@@ -78,13 +88,14 @@ interface Around {
   readonly entries: readonly EntryRow[];
 }
 
-function toShown(row: AccountRow, { holders, pending, entries }: Around): ShownAccount {
+function toShown(row: LedgerAccountRow, { holders, pending, entries }: Around): ShownAccount {
   const { currency } = row;
   const text = (minor: bigint) => formatMinor(minor, currency);
   const own = (minor: bigint) => text(asShown(row.category as Category, minor));
   const due = (minor: bigint | null) => (minor === null ? null : text(minor));
   return {
     accountId: row.accountId,
+    purpose: row.purpose,
     accountNumber: row.accountNumber,
     accountType: row.diAccountType,
     description: row.description,

@@ -3,12 +3,12 @@ import { formatMinor } from '../../ledger/index.ts';
 import { Problem } from '../../shared/problem.ts';
 import type { Clock, Database } from '../../storage/index.ts';
 import { readSums } from './bounded-read.ts';
-import { selectClassBalances } from './ledger-queries.ts';
+import { type ClassBalanceRow, selectClassBalances } from './ledger-queries.ts';
 
 /**
  * The debit and credit balances of each class of accounts, with everything that was recorded before a minute of the institution's clock;
- * without one, everything until now. The totals of a currency are equal. Problems `invalid_request` and
- * `act_refused`.
+ * without one, everything until now. The totals of a currency are equal. `at` is the moment before which everything that counts was recorded, for
+ * `accountsOfClass`. Problems `invalid_request` and `act_refused`.
  */
 export async function trialBalance(
   { database, clock, businessTime }: Deps,
@@ -25,8 +25,8 @@ export async function trialBalance(
   });
   const currencies = [...new Set(rows.map(({ currency }) => currency))];
   return {
-    at: before ?? now,
-    classes: rows.map((row) => ({ ...row, ...figuresOf([row], row.currency) })),
+    at: before ?? justAfter(now, rows),
+    classes: rows.map(({ newestAt, ...row }) => ({ ...row, ...figuresOf([row], row.currency) })),
     totals: currencies.map((currency) => ({
       currency,
       ...figuresOf(
@@ -41,6 +41,11 @@ interface Deps {
   readonly database: Database;
   readonly clock: Clock;
   readonly businessTime: BusinessTime;
+}
+
+/** Times of entries are whole milliseconds, and those of another process can be a little ahead. */
+function justAfter(now: Date, rows: readonly ClassBalanceRow[]): Date {
+  return new Date(Math.max(now.getTime(), ...rows.map(({ newestAt }) => newestAt.getTime() + 1)));
 }
 
 /** Throws `invalid_request` for a day that does not exist. */

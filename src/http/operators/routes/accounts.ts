@@ -37,8 +37,12 @@ export const accountOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/accounts/{accountId}',
     right: 'members:read',
-    summary: 'An account with balance, holds, restrictions, holders, pending transfers and last entries.',
-    response: Type.Object({ accountId: text, currency: text, balance: amount, closed: flag }),
+    summary:
+      'An account with balance, holds, restrictions, holders, pending transfers and last entries. One of the institution itself has a purpose and no member.',
+    response: Type.Object({
+      ...{ accountId: text, purpose: orNull(text), memberNumber: orNull(text) },
+      ...{ currency: text, balance: amount, closed: flag },
+    }),
     handle: (deps, { institutionId, params, origin }) =>
       showAccount(deps, institutionId, { accountId: params.accountId, origin }),
   }),

@@ -1,7 +1,13 @@
 import * as Type from 'typebox/type';
-import { institutionOf, moneyFlows, trialBalance } from '../../../operators/index.ts';
+import {
+  accountsOfClass,
+  institutionOf,
+  ledgerClasses,
+  moneyFlows,
+  trialBalance,
+} from '../../../operators/index.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
-import { amount, flag, moment, optional, shape, text, whole } from '../shapes.ts';
+import { amount, flag, moment, oneOf, optional, orNull, shape, text, whole } from '../shapes.ts';
 
 const figures = { currency: text, debits: amount, credits: amount, balance: amount };
 const day = Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' });
@@ -19,11 +25,33 @@ export const ledgerOperations: readonly OperatorOperation[] = [
     }),
     response: shape({
       at: moment,
-      classes: Type.Array(shape({ class: text, isInternal: flag, accounts: whole, ...figures })),
+      classes: Type.Array(
+        shape({ class: text, isInternal: flag, accountId: orNull(text), accounts: whole, ...figures }),
+      ),
       totals: Type.Array(shape(figures)),
     }),
     handle: async (deps, { institutionId, query }) =>
       trialBalance(deps, await institutionOf(deps, institutionId), query.at),
+  }),
+  operatorOperation({
+    operationId: 'listAccountsOfClass',
+    method: 'GET',
+    path: '/ledger/accounts',
+    right: 'members:read',
+    summary:
+      'The accounts that a class of the trial balance counts, with their balances before its `at`: those not at zero, credit is positive. A page may be short, or empty, before the last. The audit records the read of members’ accounts.',
+    query: Type.Object({
+      class: oneOf(ledgerClasses),
+      currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+      before: optional(moment),
+    }),
+    response: shape({ accountId: text, description: text, memberNumber: orNull(text), balance: amount }),
+    positionWords: 1,
+    handle: (deps, { institutionId, query: { before, ...of }, page, origin }) =>
+      accountsOfClass(deps, institutionId, {
+        asked: { ...of, before: before === undefined ? null : new Date(before) },
+        ...{ page, origin },
+      }),
   }),
   operatorOperation({
     operationId: 'showFlows',
@@ -36,7 +64,12 @@ export const ledgerOperations: readonly OperatorOperation[] = [
     response: shape({
       from: text,
       to: text,
-      flows: Type.Array(shape({ from: text, to: text, currency: text, postings: whole, amount })),
+      flows: Type.Array(
+        shape({
+          ...{ from: text, to: text, fromAccountId: orNull(text), toAccountId: orNull(text) },
+          ...{ currency: text, postings: whole, amount },
+        }),
+      ),
     }),
     handle: async (deps, { institutionId, query }) =>
       moneyFlows(deps, await institutionOf(deps, institutionId), query),
