@@ -15,6 +15,7 @@ import { confirmsProposal } from './confirm-proposal.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
 import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
+import { walksLedger } from './ledger-walk.ts';
 import { agesLead, followed, followedWithoutStream, queueFollows } from './live-consoles.ts';
 import { showsWholeMember } from './member-whole.ts';
 import { searchesPeriod } from './period.ts';
@@ -277,6 +278,7 @@ if (browser !== undefined) {
   );
   await journey('anything is found by Ctrl K', () => findsAnything(browser, url));
   await journey('an entry leads to both sides of its posting', () => showsBothSides(browser, url));
+  await journey('the ledger is walked from the trial balance to a posting', () => walksLedger(browser, url));
   await journey('a table is filtered and saved', () => filtersTable(browser, url));
   await journey('a client gets a new secret, and is switched off and on', () => changesClientAlone(browser));
   await journey('an event of a webhook is sent again', () => replayed(browser, url, hook));

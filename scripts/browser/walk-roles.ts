@@ -16,6 +16,8 @@ export const screens = [
   ['members?text=100002', 'Members'],
   ['members/p-1002', /Marina/],
   ['accounts/a-1002-checking', 'Share Draft'],
+  ['accounts/internal:core-settlement:USD', 'Core settlement, USD'],
+  ['classes/CHECKING?currency=USD', 'Checking, USD'],
   ['entries/a-1002-checking?entry=1', 'Posting'],
   ['search?text=walk-1', 'Search'],
   ['ledger', 'Ledger'],
@@ -38,6 +40,8 @@ const aboutMembers: readonly Address[] = [
   'members?text=100002',
   'members/p-1002',
   'accounts/a-1002-checking',
+  'accounts/internal:core-settlement:USD',
+  'classes/CHECKING?currency=USD',
   'entries/a-1002-checking?entry=1',
   // Its story names the balance of the account.
   'breaks/1',

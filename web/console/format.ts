@@ -4,6 +4,8 @@ const words: Readonly<Record<string, string>> = {
   IRA_CONTRIBUTION: 'IRA contribution',
   RETIREMENT_IRA: 'Retirement (IRA)',
   CERT_OF_DEPOSIT: 'Certificate of deposit',
+  CORE_ACH: 'Core ACH',
+  CORE_ATM: 'Core ATM',
 };
 
 /** `Standard` of `STANDARD`, `Held on both accounts` of `held on both accounts`. */

@@ -468,12 +468,15 @@ export interface Login {
 
 export interface ShownAccount {
   readonly accountId: string;
+  /** Of an account of the institution itself; null for a member's. */
+  readonly purpose: string | null;
   readonly accountNumber: string;
   readonly accountType: string;
   readonly description: string;
   readonly category: string;
   readonly currency: string;
-  readonly memberNumber: string;
+  /** Null for an account of the institution itself. */
+  readonly memberNumber: string | null;
   readonly closed: boolean;
   readonly delinquent: boolean;
   readonly coreRestriction: string | null;
@@ -685,6 +688,8 @@ interface Figures {
 export interface ClassBalance extends Figures {
   readonly class: string;
   readonly isInternal: boolean;
+  /** The one account of an internal class; null for a class of members' accounts. */
+  readonly accountId: string | null;
   readonly accounts: number;
 }
 
@@ -694,9 +699,21 @@ export interface TrialBalance {
   readonly totals: readonly Figures[];
 }
 
+export interface AccountOfClass {
+  readonly accountId: string;
+  readonly description: string;
+  /** Null for an account of the institution itself. */
+  readonly memberNumber: string | null;
+  /** Credit is positive. */
+  readonly balance: string;
+}
+
 export interface Flow {
   readonly from: string;
   readonly to: string;
+  /** The one account of an internal class; null for a class of members' accounts. */
+  readonly fromAccountId: string | null;
+  readonly toAccountId: string | null;
   readonly currency: string;
   readonly postings: number;
   readonly amount: string;

@@ -123,6 +123,14 @@ const ofOne: ReadonlyMap<string, LazyScreen> = new Map([
     ),
   ],
   [
+    'classes',
+    lazyScreen(
+      () => import('./screens/ledger/class.ts'),
+      ({ ClassScreen }, { id, query }) =>
+        html`<${ClassScreen} key=${`${id} ${query}`} name=${id} query=${query} />`,
+    ),
+  ],
+  [
     'entries',
     lazyScreen(
       () => import('./screens/posting.ts'),

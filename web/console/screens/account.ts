@@ -15,6 +15,7 @@ import { Screen, Stateful } from '../shell.ts';
 import { BalanceChart } from './ledger/balance-chart.ts';
 import { Limits } from './limits/limits-of.ts';
 
+/** An account of a member, or of the institution itself: that has a purpose, no membership, no limits and no acts. */
 export function AccountScreen({ accountId }: { accountId: string }) {
   const { state, again } = useLoad(
     () => ask(() => read<ShownAccount>(pathOf`/accounts/${accountId}`)),
@@ -25,24 +26,30 @@ export function AccountScreen({ accountId }: { accountId: string }) {
     setResult(changed ? 'It is done.' : 'It was so already: nothing changed.');
     again();
   };
-  const title = state.kind === 'ready' ? state.value.description : 'Account';
+  const title = state.kind === 'ready' ? titleOf(state.value) : 'Account';
   const acts =
     state.kind === 'ready' &&
     actsOf(state.value).map((one) => html`<${ActButton} key=${one.verb} act=${one} onDone=${done} />`);
   return html`<${Screen} title=${title} lead=${accountId} acts=${acts}>
     ${result && html`<${Notice} title=${result} />`}
     <${Stateful} state=${state} subject="the account" again=${again}>
-      ${(account: ShownAccount) => html`<${Facts} account=${account} /><${Limits} path=${pathOf`/accounts/${account.accountId}/limits`} /><${BalanceChart} accountId=${account.accountId} /><${Entries} account=${account} />`}
+      ${(account: ShownAccount) => html`<${Facts} account=${account} />
+        ${account.purpose === null && html`<${Limits} path=${pathOf`/accounts/${account.accountId}/limits`} />`}
+        <${BalanceChart} accountId=${account.accountId} /><${Entries} account=${account} />`}
     <//>
   <//>`;
+}
+
+function titleOf({ purpose, description, currency }: ShownAccount): string {
+  return purpose === null ? description : `${wordOf(purpose)}, ${currency}`;
 }
 
 interface Changed {
   readonly changed: boolean;
 }
 
-function actsOf({ accountId, closed, operatorRestriction }: ShownAccount): Act<Changed>[] {
-  if (closed) return [];
+function actsOf({ accountId, purpose, closed, operatorRestriction }: ShownAccount): Act<Changed>[] {
+  if (closed || purpose !== null) return [];
   const restrict = (restriction: string, verb: string, effect: string): Act<Changed> => ({
     verb,
     effect,
@@ -74,13 +81,13 @@ function Facts({ account }: { account: ShownAccount }) {
   return html`<section class="card" aria-label="Facts"><div class="body split">
     <div>
       <${Amount} value=${{ amount: account.balance, currencyCode: account.currency }} size="large" />
-      <p class="quiet">${wordOf(account.accountType)} ${account.accountNumber}</p>
+      <p class="quiet">${account.purpose === null ? `${wordOf(account.accountType)} ${account.accountNumber}` : 'An account of the institution. Credit is positive, as in the ledger.'}</p>
       <p class="marks">${marksOf(account).map(({ words, kind }) => html`<${Badge} key=${words} kind=${kind}>${words}<//>`)}</p>
     </div>
     <dl class="facts">
       <div><dt>Held, going out</dt><dd>${money(account.holdsOut)}</dd></div>
       <div><dt>Held, coming in</dt><dd>${money(account.holdsIn)}</dd></div>
-      <div><dt>Membership</dt><dd><a href=${addressOf('members', undefined, { text: account.memberNumber })}>${account.memberNumber}</a></dd></div>
+      ${account.memberNumber !== null && html`<div><dt>Membership</dt><dd><a href=${addressOf('members', undefined, { text: account.memberNumber })}>${account.memberNumber}</a></dd></div>`}
       ${account.holders.map(
         (one) => html`<div key=${one.personId}><dt>${wordOf(one.role)}</dt>
           <dd><a href=${addressOf('members', one.personId)}>${one.personId}</a>${one.mayPay ? ', may pay' : ', may not pay'}</dd></div>`,

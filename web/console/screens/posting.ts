@@ -62,8 +62,7 @@ function Sides({ posting: { sides, currency }, file }: { posting: Posting; file:
     {
       title: 'Account',
       text: ({ accountId }) => accountId,
-      cell: ({ accountId, isInternal }) =>
-        isInternal ? accountId : html`<a href=${addressOf('accounts', accountId)}>${accountId}</a>`,
+      cell: ({ accountId }) => html`<a href=${addressOf('accounts', accountId)}>${accountId}</a>`,
     },
     {
       title: 'Holder',

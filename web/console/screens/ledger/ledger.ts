@@ -3,11 +3,11 @@ import { useLoad } from '../../../common/load.ts';
 import { addressOf, go } from '../../../common/router.ts';
 import { type Column, Table } from '../../../common/table.ts';
 import { Amount, Badge, Button, Empty, Submit, TextField } from '../../../design/components.ts';
-import { html } from '../../../design/html.ts';
+import { type Children, html } from '../../../design/html.ts';
 import { wordOf } from '../../format.ts';
 import { Moment } from '../../moment.ts';
 import { type ClassBalance, type Flow, type Flows, read, type TrialBalance } from '../../operations.ts';
-import { ask, session } from '../../session.ts';
+import { ask, may, session } from '../../session.ts';
 import { Screen, Stateful } from '../../shell.ts';
 import { FlowPicture } from './flow-picture.ts';
 
@@ -57,15 +57,40 @@ function figure(title: string, side: 'debits' | 'credits' | 'balance'): Column<C
   };
 }
 
-const balanceColumns: readonly Column<ClassBalance>[] = [
-  { title: 'Class', text: ({ class: name }) => wordOf(name) },
-  { title: 'Currency', text: ({ currency }) => currency },
-  { title: 'Held by', text: ({ isInternal }) => (isInternal ? 'The institution' : 'Members') },
-  { title: 'Accounts not at zero', text: ({ accounts }) => String(accounts), isNumeric: true },
-  figure('Debits', 'debits'),
-  figure('Credits', 'credits'),
-  figure('Balance', 'balance'),
-];
+/** Leads to accounts for roles that may read them. */
+function linkTo(address: string | null, text: string): Children {
+  return address !== null && may('members:read') ? html`<a href=${address}>${text}</a>` : text;
+}
+
+function addressOfClass({ class: name, currency }: ClassBalance, before: string): string {
+  return addressOf('classes', name, { currency, before });
+}
+
+/** An internal class is one account. The name leads to it, and the number of accounts to the balances at the moment of the trial balance. */
+function balanceColumns(at: string): readonly Column<ClassBalance>[] {
+  return [
+    {
+      title: 'Class',
+      text: ({ class: name }) => wordOf(name),
+      cell: (row) =>
+        linkTo(
+          row.accountId === null ? addressOfClass(row, at) : addressOf('accounts', row.accountId),
+          wordOf(row.class),
+        ),
+    },
+    { title: 'Currency', text: ({ currency }) => currency },
+    { title: 'Held by', text: ({ isInternal }) => (isInternal ? 'The institution' : 'Members') },
+    {
+      title: 'Accounts not at zero',
+      text: ({ accounts }) => String(accounts),
+      cell: (row) => linkTo(row.accounts === 0 ? null : addressOfClass(row, at), String(row.accounts)),
+      isNumeric: true,
+    },
+    figure('Debits', 'debits'),
+    figure('Credits', 'credits'),
+    figure('Balance', 'balance'),
+  ];
+}
 
 function Trial({ at }: { at: string }) {
   const { state, again } = useLoad(
@@ -79,7 +104,7 @@ function Trial({ at }: { at: string }) {
         trial: TrialBalance,
       ) => html`<div class="body"><p class="quiet">Before <${Moment} at=${trial.at} /></p>
         ${trial.totals.map((total) => html`<p key=${total.currency}><${Total} total=${total} /></p>`)}</div>
-        <${Table} caption="Trial balance" columns=${balanceColumns} rows=${trial.classes} file="trial-balance" empty="There is no account yet."
+        <${Table} caption="Trial balance" columns=${balanceColumns(trial.at)} rows=${trial.classes} file="trial-balance" empty="There is no account yet."
           keyOf=${({ class: name, isInternal, currency }: ClassBalance) => `${name} ${isInternal} ${currency}`} />`}
     <//>
   </section>`;
@@ -94,8 +119,16 @@ function Total({ total }: { total: TrialBalance['totals'][number] }) {
 }
 
 const flowColumns: readonly Column<Flow>[] = [
-  { title: 'From', text: ({ from }) => wordOf(from) },
-  { title: 'To', text: ({ to }) => wordOf(to) },
+  {
+    title: 'From',
+    text: ({ from }) => wordOf(from),
+    cell: ({ from, fromAccountId: id }) => linkTo(id && addressOf('accounts', id), wordOf(from)),
+  },
+  {
+    title: 'To',
+    text: ({ to }) => wordOf(to),
+    cell: ({ to, toAccountId: id }) => linkTo(id && addressOf('accounts', id), wordOf(to)),
+  },
   { title: 'Postings', text: ({ postings }) => String(postings), isNumeric: true },
   {
     title: 'Amount',

@@ -133,7 +133,13 @@ function Entries({ transfer }: { transfer: ShownTransfer }) {
       text: ({ accountId }) => accountId,
       cell: ({ accountId }) => html`<a href=${addressOf('accounts', accountId)}>${accountId}</a>`,
     },
-    { title: 'Entry', text: ({ entry }) => String(entry), isNumeric: true },
+    {
+      title: 'Entry',
+      text: ({ entry }) => String(entry),
+      cell: ({ accountId, entry }) =>
+        html`<a href=${addressOf('entries', accountId, { entry: String(entry) })}>${entry}</a>`,
+      isNumeric: true,
+    },
     { title: 'Kind', text: ({ kind }) => wordOf(kind) },
     { title: 'Amount', text: ({ amount }) => amount, cell: ({ amount }) => money(amount), isNumeric: true },
     {
