@@ -607,6 +607,7 @@ create table accounts (
   constraint accounts_purpose_check CHECK (purpose = ANY (ARRAY['FUNDING'::text, 'CORE_SETTLEMENT'::text, 'SUSPENSE'::text, 'CORE_CARD'::text, 'CORE_ACH'::text, 'CORE_CHECK'::text, 'CORE_FEE'::text, 'CORE_INTEREST'::text, 'CORE_DIVIDEND'::text, 'CORE_ATM'::text, 'CORE_TELLER'::text, 'CORE_WIRE'::text, 'CORE_LOAN_PAYMENT'::text, 'CORE_TRANSFER'::text, 'CORE_ADJUSTMENT'::text])),
   constraint accounts_transfer_restriction_check CHECK (transfer_restriction = ANY (ARRAY['EXCLUDE_ALL'::text, 'EXCLUDE_AS_FROM'::text, 'EXCLUDE_AS_TO'::text]))
 );
+CREATE INDEX accounts_by_class ON accounts USING btree (institution_id, di_account_type, currency, account_key) WHERE (purpose IS NULL);
 CREATE INDEX accounts_by_customer ON accounts USING btree (institution_id, customer_key);
 CREATE UNIQUE INDEX accounts_one_of_a_purpose ON accounts USING btree (institution_id, purpose, currency) WHERE (purpose IS NOT NULL);
 CREATE INDEX accounts_restricted ON accounts USING btree (institution_id, account_key) WHERE (operator_restriction IS NOT NULL);

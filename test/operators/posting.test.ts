@@ -143,6 +143,12 @@ test('shows an account of the institution with its purpose, its entries and its 
   assert.equal(await readsOf(card), 0);
 });
 
+test('the search finds an account of the institution by its id', async () => {
+  const [card = ''] = ownIds;
+  const { body } = await viewer.get(`/search?text=${encodeURIComponent(card)}`);
+  assert.deepEqual(body.accounts, [{ accountId: card, accountType: 'CORE_CARD', memberNumber: null }]);
+});
+
 test('an entry of an account of the institution leads to the account of a member, with what the core says', async () => {
   const kinds = new Set<string>();
   for (const id of ownIds) {

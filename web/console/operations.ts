@@ -729,8 +729,9 @@ export interface FoundAnything {
   readonly members: readonly FoundPerson[];
   readonly accounts: readonly {
     readonly accountId: string;
+    /** Of an account of the institution itself its purpose. */
     readonly accountType: string;
-    readonly memberNumber: string;
+    readonly memberNumber: string | null;
   }[];
   readonly transfers: readonly Pick<
     FoundTransfer,

@@ -7,7 +7,7 @@ import { isPublicId } from '../../shared/public-id.ts';
 import type { Clock, Database, InstitutionId } from '../../storage/index.ts';
 import { listWebhooks, type WebhookDeps } from '../../webhooks/index.ts';
 import { selectOperators } from '../access/operator-queries.ts';
-import { selectAccountRow } from '../accounts/account-queries.ts';
+import { selectLedgerAccount } from '../accounts/account-queries.ts';
 import { findBreaks } from '../core/read-breaks.ts';
 import { breakDocument } from '../documents/break-document.ts';
 import { institutionOf } from '../institutions/institution-of.ts';
@@ -90,7 +90,7 @@ async function searchMembers(
   const members = await findMembers(deps, institutionId, { text, limit: most, origin });
   const [account, transfer] = isPublicId(text)
     ? await database.read(institutionId, (db) =>
-        Promise.all([selectAccountRow(db, text), selectTransferOfId(db, text)]),
+        Promise.all([selectLedgerAccount(db, text), selectTransferOfId(db, text)]),
       )
     : [];
   const ofAmount =
@@ -110,7 +110,7 @@ async function searchMembers(
       : [
           {
             accountId: account.accountId,
-            accountType: account.diAccountType,
+            accountType: account.purpose ?? account.diAccountType,
             memberNumber: account.memberNumber,
           },
         ];

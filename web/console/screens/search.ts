@@ -42,7 +42,7 @@ function Found({
   return html`
     <${Hits} title="Accounts" rows=${accounts.map(
       (one) => html`<li key=${one.accountId}><a class="row" href=${addressOf('accounts', one.accountId)}>
-        <span class="first">${one.accountId}</span><span>${wordOf(one.accountType)}, membership ${one.memberNumber}</span></a></li>`,
+        <span class="first">${one.accountId}</span><span>${wordOf(one.accountType)}, ${one.memberNumber === null ? 'of the institution' : `membership ${one.memberNumber}`}</span></a></li>`,
     )} />
     <${Hits} title="Transfers" more=${ofAmount} rows=${transfers.map(
       (one) => html`<li key=${one.id}><a class="row" href=${addressOf('transfers', one.id)}>
