@@ -32,8 +32,16 @@ export async function actByKeyboard(page: Page, verb: string, reason: string): P
   await page.keyboard.press('Enter');
 }
 
+type Order = Readonly<Record<string, unknown>>;
+
 /** Orders a transfer as a member of harbor, through the public API. */
-export async function order(url: string, transfer: Readonly<Record<string, unknown>>): Promise<string> {
+export async function order(url: string, transfer: Order): Promise<string> {
+  const [status = ''] = await orderMany(url, [transfer]);
+  return status;
+}
+
+/** One after the other, with one sign-in. */
+export async function orderMany(url: string, transfers: readonly Order[]): Promise<string[]> {
   const credentials = { client_id: 'harbor-app', client_secret: 'harbor-app-secret', grant_type: 'password' };
   const member = { username: 'pebble.primary', password: 'marina-quay-lantern-1' };
   const issued = await fetch(`${url}/auth/v2/token`, {
@@ -41,14 +49,18 @@ export async function order(url: string, transfer: Readonly<Record<string, unkno
     body: new URLSearchParams({ ...credentials, ...member }),
   });
   const { access_token } = (await issued.json()) as { access_token: string };
-  const response = await fetch(`${url}/digitalbanking/db-transfers/v1/transfers`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${access_token}`,
-      'content-type': 'application/json',
-      'x-request-id': `request-of-${transfer.id}`,
-    },
-    body: JSON.stringify({ fromAccountId: 'a-1002-checking', ...transfer }),
-  });
-  return ((await response.json()) as { status: string }).status;
+  const statuses: string[] = [];
+  for (const transfer of transfers) {
+    const response = await fetch(`${url}/digitalbanking/db-transfers/v1/transfers`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${access_token}`,
+        'content-type': 'application/json',
+        'x-request-id': `request-of-${transfer.id}`,
+      },
+      body: JSON.stringify({ fromAccountId: 'a-1002-checking', ...transfer }),
+    });
+    statuses.push(((await response.json()) as { status: string }).status);
+  }
+  return statuses;
 }

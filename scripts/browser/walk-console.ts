@@ -27,6 +27,7 @@ import { savesWholeList } from './save-list.ts';
 import { changesClient, filtersTable, findsAnything, showsBothSides } from './search-and-filter.ts';
 import { type DemoService, startDemo } from './service.ts';
 import { losesRole, suspended, tellsOfTheEnd } from './session-ends.ts';
+import { sortsWholeList } from './sort-list.ts';
 import { keepsSelection, keepsView, refusesWrongView } from './table-address.ts';
 import { staysTable } from './table-cards.ts';
 import { roles, takePictures, walkRole } from './walk-roles.ts';
@@ -295,6 +296,7 @@ if (browser !== undefined) {
   await journey('the figures of today follow without a stream', () => followedWithoutStream(browser, url));
   await journey('screens and acts that a role does not allow', () => notAllowed(browser, url));
   await journey('an operator of another institution', () => otherInstitution(browser, url));
+  await journey('a long list is sorted as a whole', () => sortsWholeList(browser, url));
   await journey('a member with one of everything', () => showsFullMember(browser, url));
   await journey('script in every text', () => hostileTexts(browser, url));
   await journey('script that persons and programs have stored', () => storedTexts(browser));

@@ -16,7 +16,14 @@ export {
   selectLines,
   selectOldestPartition,
 } from './archive-queries.ts';
-export { appendAudit, auditToAppend, eraseAuditPersonal, readAudit, whatChanged } from './audit/audit.ts';
+export {
+  type AuditReading,
+  appendAudit,
+  auditToAppend,
+  eraseAuditPersonal,
+  readAudit,
+  whatChanged,
+} from './audit/audit.ts';
 export {
   type AuditAction,
   type AuditEntry,

@@ -145,5 +145,5 @@ export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts
 export { deliveryStates } from './transfers/deliveries.ts';
 export { previewTransferRules } from './transfers/preview-rules.ts';
 export { type ReadTransfer, readTransfer } from './transfers/read-transfer.ts';
-export { searchTransfers } from './transfers/search-transfers.ts';
+export { searchTransfers, transferOrders } from './transfers/search-transfers.ts';
 export { usualOfTransfer } from './transfers/usual-of-transfer.ts';

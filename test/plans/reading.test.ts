@@ -86,39 +86,42 @@ describe('bounded reads of pages and lists', () => {
     const { institutionId } = filled.institution;
     const at = (share: number) => new Date(filled.start.getTime() + Math.floor(transfers * share) * 1_000);
     const middle = { since: at(0.4), until: at(0.6) };
-    const read = (name: string, filter: TransferSearchFilter, share?: number): Read => ({
-      ...{ name, deep: null },
-      run: (database) =>
-        database.read(institutionId, (q) => {
-          const before = share === undefined ? undefined : { at: at(share), key: 1n };
-          return selectTransferWindow(q, { filter, limit: 51, ...(before && { before }) });
-        }),
-    });
+    const read = (name: string, filter: TransferSearchFilter, share?: number): Read[] =>
+      [true, false].map((isDescending) => ({
+        ...{ name: `${name}, ${isDescending ? 'newest' : 'oldest'} first`, deep: null },
+        run: (database) =>
+          database.read(institutionId, (q) => {
+            const place = share === undefined ? undefined : { at: at(share), amount: 1n, key: 1n };
+            return selectTransferWindow(q, { filter, isDescending, place, limit: 51 });
+          }),
+      }));
     const measured = await measureReads(db, filled, [
-      read('all', {}),
-      read('a period', middle),
-      read('a period, deep', middle, 0.41),
-      read('failed in a period', { ...middle, status: 'FAILED' }),
-      read('of a rare type in a period', { ...middle, transferType: 'IRA_CONTRIBUTION' }),
-      read('a period without transfers', { since: at(2), until: at(3) }),
+      ...read('all', {}),
+      ...read('a period', middle),
+      ...read('a period, deep', middle, 0.5),
+      ...read('failed in a period', { ...middle, status: 'FAILED' }),
+      ...read('of a rare type in a period', { ...middle, transferType: 'IRA_CONTRIBUTION' }),
+      ...read('a period without transfers', { since: at(2), until: at(3) }),
     ]);
     assert.deepEqual(breaches(measured), []);
-    const own = (name: string, filter: TransferSearchFilter): Read => ({
-      ...{ name, deep: null },
-      run: (database) => database.read(institutionId, (q) => selectOwnWindow(q, { filter, limit: 51 })),
-    });
+    const own = (name: string, filter: TransferSearchFilter): Read[] =>
+      [true, false].map((isDescending) => ({
+        ...{ name: `${name}, ${isDescending ? 'newest' : 'oldest'} first`, deep: null },
+        run: (database) =>
+          database.read(institutionId, (q) => selectOwnWindow(q, { filter, isDescending, limit: 51 })),
+      }));
     const [{ user_id: userId } = { user_id: '' }] = await db.superuser<{ user_id: string }>(
       'select user_id from users where institution_id = $1 and user_key = $2',
       [institutionId, filled.member.userKey],
     );
     const ofOne = await measureReads(db, filled, [
-      own('of an account', { accountId: filled.shop.accountId }),
-      own('of an account, failed, in a period', {
+      ...own('of an account', { accountId: filled.shop.accountId }),
+      ...own('of an account, failed, in a period', {
         accountId: filled.own.accountId,
         status: 'FAILED',
         ...middle,
       }),
-      own('of a member', { userId }),
+      ...own('of a member', { userId }),
     ]);
     assert.deepEqual(breaches(ofOne), []);
     assert.ok(
@@ -126,7 +129,7 @@ describe('bounded reads of pages and lists', () => {
       JSON.stringify(ofOne),
     );
     const full = measured.filter(({ returned }) => returned === 51);
-    assert.equal(full.length, 8, JSON.stringify(measured));
+    assert.equal(full.length, 16, JSON.stringify(measured));
   });
 
   test('the usual transfers of an account are its newest ones, whatever else there is', async () => {

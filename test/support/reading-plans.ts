@@ -21,7 +21,7 @@ export interface Measured {
   readonly sequentialScans: readonly string[];
 }
 
-const largeTables: ReadonlySet<string> = new Set(['transfers', 'entries', 'outbox']);
+const largeTables: ReadonlySet<string> = new Set(['transfers', 'entries', 'outbox', 'audit_entries']);
 const pageSize = 50;
 
 export interface Read {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { partsOf, screenPartOf, withViewPart } from '../../web/common/address.ts';
-import { nextOrder, orderIn, slugOf, textOfOrder } from '../../web/common/order.ts';
+import { askedOrder, nextOrder, orderIn, slugOf, textOfOrder } from '../../web/common/order.ts';
+import { sortRows } from '../../web/common/sort-rows.ts';
 
 describe('addresses of the browser applications', () => {
   it('names with a point are parts of the view, and all others are questions of the screen', () => {
@@ -53,5 +54,36 @@ describe('addresses of the browser applications', () => {
     assert.deepEqual(nextOrder(upward, 1), { at: 1, isDescending: true });
     assert.equal(nextOrder({ at: 1, isDescending: true }, 1), undefined);
     assert.deepEqual(nextOrder({ at: 1, isDescending: true }, 0), { at: 0, isDescending: false });
+  });
+
+  it('a service is asked only for an order that it has', () => {
+    const columns = [
+      { title: 'Ordered', order: 'time' },
+      { title: 'Type' },
+      { title: 'Amount', order: 'amount' },
+    ];
+    assert.equal(askedOrder('amount', columns), 'amount');
+    assert.equal(askedOrder('-ordered', columns), '-time');
+    for (const text of ['', 'type', '-type', 'time', '--amount', 'constructor'])
+      assert.equal(askedOrder(text, columns), '', text);
+  });
+
+  it('rows sort by a column in both directions, and equal rows stay as they came', () => {
+    const rows = [
+      { id: 'a', amount: '9.50' },
+      { id: 'b', amount: '10.00' },
+      { id: 'c', amount: '9.50' },
+    ];
+    const columns = [
+      { text: ({ id }: { id: string }) => id },
+      { text: ({ amount }: { amount: string }) => amount, isNumeric: true },
+    ];
+    const sorted = (at: number, isDescending: boolean) =>
+      sortRows(columns, rows, { at, isDescending }).map(({ id }) => id);
+    assert.deepEqual(sorted(0, true), ['c', 'b', 'a']);
+    assert.deepEqual(sorted(1, false), ['a', 'c', 'b']);
+    assert.deepEqual(sorted(1, true), ['b', 'a', 'c']);
+    assert.equal(sortRows(columns, rows, undefined), rows);
+    assert.equal(sortRows(columns, rows, { at: 7, isDescending: false }), rows);
   });
 });

@@ -30,3 +30,16 @@ export function textOfOrder(order: Order | undefined, titles: readonly string[])
   if (order === undefined) return '';
   return `${order.isDescending ? '-' : ''}${slugOf(titles[order.at] ?? '')}`;
 }
+
+/** The order that a service is asked for, like `-amount`: empty for its own order, and for a column that it does not sort by. */
+export function askedOrder(
+  text: string,
+  columns: readonly { readonly title: string; readonly order?: string }[],
+): string {
+  const order = orderIn(
+    text,
+    columns.map(({ title }) => title),
+  );
+  const name = order && columns[order.at]?.order;
+  return name === undefined ? '' : `${order?.isDescending ? '-' : ''}${name}`;
+}

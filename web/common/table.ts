@@ -1,11 +1,11 @@
 import { Button, Empty } from '../design/components.ts';
-import { compareAmounts } from '../design/format/money.ts';
 import { type Children, html } from '../design/html.ts';
 import { csvOf } from './csv.ts';
 import { filterRows } from './filter-rows.ts';
 import { nextOrder, type Order, orderIn, slugOf, textOfOrder } from './order.ts';
 import { setViewPart, viewPart } from './router.ts';
 import { Group, useGroups, useWidths } from './rows.ts';
+import { sortRows } from './sort-rows.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -20,6 +20,8 @@ export interface Column<Row> {
   readonly isLong?: boolean;
   /** Buttons, which have no place in a file and no order. */
   readonly isActs?: boolean;
+  /** The name of this order at the service, which sorts the whole of a list that is read by pages. */
+  readonly order?: string;
 }
 
 interface TableProps<Row> {
@@ -34,6 +36,10 @@ interface TableProps<Row> {
   readonly isPart?: boolean;
   /** The rows are read in one order, so that no head sorts. */
   readonly keepsOrder?: boolean;
+  /** More rows follow. These are in the order of the service: none of here would find the first of all. */
+  readonly hasMore?: boolean;
+  /** The rows in the order of the address are on their way. */
+  readonly isBusy?: boolean;
   readonly empty: Children;
   /** The row that the keys of a screen act on. */
   readonly current?: string | undefined;
@@ -46,8 +52,8 @@ const mostBeside = 2;
 const longestFilter = 100;
 
 /**
- * Rows that sort by each column, as far as they are loaded, that can be filtered, and saved as CSV. Order and filter stand in the address; a
- * value that fits no column, as in a link of an older version, counts as none.
+ * Rows that sort by each column, that can be filtered, and saved as CSV. A list of which more rows follow sorts only by the columns that its
+ * service sorts by. Order and filter stand in the address; a value that fits no such column, as in a link of an older version, counts as none.
  */
 export function Table<Row>({
   caption,
@@ -57,24 +63,26 @@ export function Table<Row>({
   file = caption.toLowerCase().replaceAll(' ', '-'),
   isPart = false,
   keepsOrder = false,
+  hasMore = false,
+  isBusy = false,
   empty,
   current,
 }: TableProps<Row>) {
   const name = slugOf(caption);
   const titles = columns.map(({ title }) => title);
-  const order = orderIn(viewPart(`${name}.sort`), titles);
+  const isSortable = ({ isActs = false, order: ofService }: Column<Row>) =>
+    !isActs && !keepsOrder && rows.length > 1 && (!hasMore || ofService !== undefined);
+  const wanted = orderIn(viewPart(`${name}.sort`), titles);
+  const named = wanted && columns[wanted.at];
+  const order = named && isSortable(named) ? wanted : undefined;
   const text = viewPart(`${name}.filter`).slice(0, longestFilter);
   // The keys of a screen move through all rows: a filter would hide the one that they act on.
   const hasFilter = !isPart && current === undefined && (rows.length >= leastFiltered || text !== '');
   const filtered = hasFilter ? filterRows(columns, rows, text) : rows;
-  const column = order && columns[order.at];
-  const sorted = column
-    ? filtered.toSorted((left, right) => compare(column, left, right) * (order.isDescending ? -1 : 1))
-    : filtered;
+  const sorted = hasMore ? filtered : sortRows(columns, filtered, order);
   const groups = useGroups(sorted);
   const { table, widths } = useWidths(sorted.length);
   if (rows.length === 0) return html`<${Empty}>${empty}<//>`;
-  const sorts = rows.length > 1 && !keepsOrder;
   const sortBy = (at: number) => setViewPart(`${name}.sort`, textOfOrder(nextOrder(order, at), titles));
   const setText = (typed: string) => setViewPart(`${name}.filter`, typed);
   const save = () => saveRows(`${file}.csv`, columns, sorted);
@@ -84,16 +92,16 @@ export function Table<Row>({
     html`<${Filter} caption=${caption} text=${text} onText=${setText} rows=${rows.length} filtered=${filtered.length} />`
   }
   ${hasFilter && filtered.length === 0 && html`<${Empty}>No row has this text.<//>`}
-  <div class="table-frame" tabindex="0" role="group" aria-label=${caption} hidden=${filtered.length === 0}>
-    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${sorts}
+  <div class="table-frame" tabindex="0" role="group" aria-label=${caption} aria-busy=${isBusy} hidden=${filtered.length === 0}>
+    <table ref=${table} class="table" role="table" data-fixed=${widths !== undefined} data-stacks=${columns.length > mostBeside} data-sorts=${columns.some(isSortable)}
       style=${{ '--columns': widths?.map((width) => `${width}px`).join(' ') }}>
       <caption class="visually-hidden">${caption}</caption>
       <thead role="rowgroup"><tr role="row">${columns.map(
         (
-          { title, isNumeric, isActs = false },
+          column,
           at,
-        ) => html`<th key=${title} role="columnheader" scope="col" data-numeric=${isNumeric} aria-sort=${sortOf(order, at)}>
-          ${sorts && !isActs ? html`<button type="button" onClick=${() => sortBy(at)}>${title}</button>` : title}
+        ) => html`<th key=${column.title} role="columnheader" scope="col" data-numeric=${column.isNumeric} aria-sort=${isBusy ? undefined : sortOf(order, at)}>
+          ${isSortable(column) ? html`<button type="button" onClick=${() => sortBy(at)}>${column.title}</button>` : column.title}
         </th>`,
       )}</tr></thead>
       ${groups.map(
@@ -127,12 +135,6 @@ function Filter({ caption, text, onText, rows, filtered }: FilterProps) {
 function sortOf(order: Order | undefined, at: number): string | undefined {
   if (order?.at !== at) return undefined;
   return order.isDescending ? 'descending' : 'ascending';
-}
-
-/** Amounts by their value, and digit by digit: they may be longer than a double. */
-function compare<Row>({ text, isNumeric }: Column<Row>, left: Row, right: Row): number {
-  const [one, other] = [text(left), text(right)];
-  return isNumeric ? compareAmounts(one, other) : one.localeCompare(other);
 }
 
 /** Saves rows as a file of the browser. */

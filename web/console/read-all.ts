@@ -5,6 +5,10 @@ export const mostRows = 20_000;
 /** The most that a page of the service has. */
 export const largestPage = 200;
 
+export function countOf(rows: number): string {
+  return rows.toLocaleString('en-US');
+}
+
 interface Reading<Row> {
   /** Reads the page behind a position; the first one without it. */
   readonly readPage: (after: string | undefined) => Promise<Page<Row>>;

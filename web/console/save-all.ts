@@ -4,13 +4,15 @@ import { type Column, saveRows } from '../common/table.ts';
 import { Button, Notice } from '../design/components.ts';
 import { html } from '../design/html.ts';
 import { type Page, sentenceOf } from './operations.ts';
-import { mostRows, readAll } from './read-all.ts';
+import { countOf, mostRows, readAll } from './read-all.ts';
 
 interface SaveAllProps<Row> {
   /** The name of the file. */
   readonly file: string;
   readonly columns: readonly Column<Row>[];
   readonly readPage: (after: string | undefined) => Promise<Page<Row>>;
+  /** The order of the page, if it is not that of the service. */
+  readonly arrange: (rows: readonly Row[]) => readonly Row[];
 }
 
 interface State {
@@ -20,10 +22,8 @@ interface State {
   readonly isFault?: boolean;
 }
 
-const count = (rows: number) => rows.toLocaleString('en-US');
-
 /** Saves all rows of a list, not only those that were read for the screen. The reading can be stopped, and ends with the page. */
-export function SaveAll<Row>({ file, columns, readPage }: SaveAllProps<Row>) {
+export function SaveAll<Row>({ file, columns, readPage, arrange }: SaveAllProps<Row>) {
   const [{ words, isReading = false, isFault = false }, setState] = useState<State>({});
   const reading = useRef<object | undefined>(undefined);
   const end = () => {
@@ -35,16 +35,19 @@ export function SaveAll<Row>({ file, columns, readPage }: SaveAllProps<Row>) {
     reading.current = own;
     const isStopped = () => reading.current !== own;
     const progress = (rows: number) =>
-      setState({ isReading: true, words: `Reading all rows: ${count(rows)} of at most ${count(mostRows)}` });
+      setState({
+        isReading: true,
+        words: `Reading all rows: ${countOf(rows)} of at most ${countOf(mostRows)}`,
+      });
     progress(0);
     try {
       const read = await readAll({ readPage, most: mostRows, isStopped, onRows: progress });
       if (read === undefined) return;
-      saveRows(`${file}.csv`, columns, read.rows);
+      saveRows(`${file}.csv`, columns, arrange(read.rows));
       setState({
         words: read.isCut
-          ? `The file has the first ${count(mostRows)} rows. Narrow the search to save the others.`
-          : `The file has all ${count(read.rows.length)} rows.`,
+          ? `The file has the first ${countOf(mostRows)} rows. Narrow the search to save the others.`
+          : `The file has all ${countOf(read.rows.length)} rows.`,
       });
     } catch (error) {
       if (isStopped() || error instanceof SignedOutError) return;

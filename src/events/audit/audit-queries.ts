@@ -59,24 +59,32 @@ function toJson(value: object | undefined): string | null {
   return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));
 }
 
-// The bounds are plain comparisons, so that the index of time is read between them in any plan.
-const page = sql(
-  'events_audit_page',
-  `select audit_key, ${columns} from audit_entries
-   where institution_id = $1
-     and (recorded_at, audit_key) > ($2, $3) and recorded_at < $4
-     and ($6::text is null or action = $6)
-     and ($7::text is null or outcome = $7)
-     and ($8::text is null or client_id = $8)
-     and ($9::text is null or user_id = $9)
-     and ($10::bytea is null or name_hash = $10)
-     and ($11::inet is null or address <<= $11)
-     and ($12::text is null or transaction_id = $12)
-     and ($13::text is null or operator = $13 or sudo_user = $13 or operator_id = $13)
-     and ($14::text is null or subject = $14)
-   order by recorded_at, audit_key
-   limit $5`,
-);
+/**
+ * The matching entries among those behind a place, and the last of these, where the next window begins. Filters stand outside of the window: with
+ * them inside, a plan for any values sorts the whole period instead of reading its index in order.
+ */
+function windowOf(direction: 'asc' | 'desc'): string {
+  const [behind, end] = direction === 'desc' ? ['<', '>='] : ['>', '<'];
+  const ordered = `order by recorded_at ${direction}, audit_key ${direction}`;
+  return `select * from (
+     select *, row_number() over (${ordered}) = $5 as is_last,
+            (($6::text is null or action = $6)
+             and ($7::text is null or outcome = $7)
+             and ($8::text is null or client_id = $8)
+             and ($9::text is null or user_id = $9)
+             and ($10::bytea is null or name_hash = $10)
+             and ($11::inet is null or address <<= $11)
+             and ($12::text is null or transaction_id = $12)
+             and ($13::text is null or operator = $13 or sudo_user = $13 or operator_id = $13)
+             and ($14::text is null or subject = $14)) is true as matches
+     from (select audit_key, ${columns} from audit_entries
+           where institution_id = $1 and (recorded_at, audit_key) ${behind} ($2, $3) and recorded_at ${end} $4
+           ${ordered} limit $5) w
+   ) w where matches or is_last ${ordered}`;
+}
+
+const oldest = sql('events_audit_page', windowOf('asc'));
+const newest = sql('events_audit_page_newest', windowOf('desc'));
 
 interface Row {
   auditKey: bigint;
@@ -101,21 +109,30 @@ interface Row {
   afterChange: object | null;
   personal: AuditEntry['personal'] | null;
   statedReason: string | null;
+  matches: boolean;
+  isLast: boolean;
 }
 
-/** The entries after the given one, in order of time. */
+export type AuditPlace = Pick<RecordedAuditEntry, 'at' | 'auditKey'>;
+
+/** The matching entries among the `window` behind a place, in the order of time; `last` is the last of all these, undefined at the end. */
 export async function selectAudit(
   db: Queryable,
   filter: AuditFilter,
-  after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined,
-  most: number,
-): Promise<RecordedAuditEntry[]> {
-  const { rows } = await db.query<Row>(page, [
+  {
+    after,
+    newestFirst,
+    window,
+  }: { readonly after: AuditPlace | undefined; readonly newestFirst: boolean; readonly window: number },
+): Promise<{ readonly entries: RecordedAuditEntry[]; readonly last: AuditPlace | undefined }> {
+  const since = filter.since ?? '-infinity';
+  const until = filter.until ?? 'infinity';
+  const { rows } = await db.query<Row>(newestFirst ? newest : oldest, [
     db.institutionId,
-    after?.at ?? filter.since ?? '-infinity',
+    after?.at ?? (newestFirst ? until : since),
     after?.auditKey ?? 0n,
-    filter.until ?? 'infinity',
-    most,
+    newestFirst ? since : until,
+    window,
     filter.action ?? null,
     filter.outcome ?? null,
     filter.clientId ?? null,
@@ -126,7 +143,15 @@ export async function selectAudit(
     filter.operator ?? null,
     filter.subject ?? null,
   ]);
-  return rows.map((row) => ({
+  const end = rows.find(({ isLast }) => isLast);
+  return {
+    entries: rows.filter(({ matches }) => matches).map(toEntry),
+    last: end && { at: end.recordedAt, auditKey: end.auditKey },
+  };
+}
+
+function toEntry(row: Row): RecordedAuditEntry {
+  return {
     auditKey: row.auditKey,
     at: row.recordedAt,
     action: row.action,
@@ -146,7 +171,7 @@ export async function selectAudit(
     after: row.afterChange ?? undefined,
     personal: row.personal ?? undefined,
     statedReason: row.statedReason ?? undefined,
-  }));
+  };
 }
 
 function toOperator(user: string, row: Row): Operator {
@@ -188,10 +213,7 @@ const placeOfKey = sql(
   'select recorded_at as at, audit_key from audit_entries where institution_id = $1 and audit_key = $2',
 );
 
-export async function selectAuditPlace(
-  db: Queryable,
-  auditKey: bigint,
-): Promise<Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined> {
+export async function selectAuditPlace(db: Queryable, auditKey: bigint): Promise<AuditPlace | undefined> {
   const { rows } = await db.query<{ at: Date; auditKey: bigint }>(placeOfKey, [db.institutionId, auditKey]);
   return rows[0];
 }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, InstitutionId, Queryable, Write } from '../../storage/index.ts';
 import type { AuditEntry, AuditFilter, RecordedAuditEntry, TimedAuditEntry } from './audit-entry.ts';
-import { clearPersonalFields, insertAudit, selectAudit, selectAuditPlace } from './audit-queries.ts';
+import {
+  type AuditPlace,
+  clearPersonalFields,
+  insertAudit,
+  selectAudit,
+  selectAuditPlace,
+} from './audit-queries.ts';
 
 /** Appends one entry in the transaction of the change, so that both commit or neither does. */
 export function appendAudit(tx: Queryable, entry: AuditEntry, at: Date): Promise<void> {
@@ -35,28 +41,38 @@ export function whatChanged<Kept extends object>(
   return { before: only(before), after: only(after) };
 }
 
-const pageLength = 1_000;
+/** A window without a match is followed by a wider one, so that a rare filter takes few statements, each of them short. */
+const [narrowest, widest] = [1_000, 8_000];
+
+export interface AuditReading {
+  readonly afterKey?: bigint | undefined;
+  readonly newestFirst?: boolean | undefined;
+}
 
 /**
- * The matching entries, oldest first, read page by page. `afterKey` continues behind an entry; one that was pruned
- * meanwhile has no place, and nothing is returned.
+ * The matching entries, oldest first unless `newestFirst`, read page by page. `afterKey` continues behind an entry; one that was
+ * pruned meanwhile has no place, and nothing is returned.
  */
 export async function* readAudit(
   database: Database,
   institutionId: InstitutionId,
   filter: AuditFilter,
-  afterKey?: bigint,
+  { afterKey, newestFirst = false }: AuditReading = {},
 ): AsyncGenerator<RecordedAuditEntry> {
-  let after: Pick<RecordedAuditEntry, 'at' | 'auditKey'> | undefined;
+  let after: AuditPlace | undefined;
   if (afterKey !== undefined) {
     after = await database.read(institutionId, (db) => selectAuditPlace(db, afterKey));
     if (after === undefined) return;
   }
+  let window = narrowest;
   for (;;) {
-    const page = await database.read(institutionId, (db) => selectAudit(db, filter, after, pageLength));
-    yield* page;
-    after = page.at(-1);
-    if (page.length < pageLength) return;
+    const { entries, last } = await database.read(institutionId, (db) =>
+      selectAudit(db, filter, { after, newestFirst, window }),
+    );
+    yield* entries;
+    if (last === undefined) return;
+    after = last;
+    window = entries.length === 0 ? Math.min(window * 2, widest) : narrowest;
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type AuditFilter,
+  type AuditReading,
   appendAudit,
   type Chain,
   type CommandOrigin,
@@ -16,26 +17,25 @@ interface Deps {
   readonly clock: Clock;
 }
 
-interface Search {
+interface Search extends AuditReading {
   readonly filter: AuditFilter;
-  readonly afterKey?: bigint | undefined;
   readonly origin: CommandOrigin;
 }
 
 /**
- * The matching entries, oldest first. The search leaves an entry with what was searched: the name as its hash, and the address as a personal field.
+ * The matching entries, oldest first unless `newestFirst`. The search leaves an entry with what was searched: the name as its hash, and the address as a personal field.
  */
 export async function* searchAudit(
   { database, clock }: Deps,
   institutionId: InstitutionId,
-  { filter, afterKey, origin }: Search,
+  { filter, origin, ...reading }: Search,
 ): AsyncGenerator<RecordedAuditEntry> {
   const { after, ...about } = auditOfSearch(filter);
   const entry = { action: 'audit.read', outcome: 'succeeded', origin, ...about } as const;
   await database.transaction(institutionId, (tx) =>
     appendAudit(tx, { ...entry, ...(Object.keys(after).length > 0 && { after }) }, clock()),
   );
-  yield* readAudit(database, institutionId, filter, afterKey);
+  yield* readAudit(database, institutionId, filter, reading);
 }
 
 /**
@@ -45,10 +45,10 @@ export async function* searchAudit(
 export async function exportFoundAudit(
   { database, clock }: Deps,
   institutionId: InstitutionId,
-  { filter, afterKey, origin, most }: Search & { readonly most: number },
+  { filter, origin, most, ...reading }: Search & { readonly most: number },
 ): Promise<{ readonly entries: readonly RecordedAuditEntry[]; readonly hasMore: boolean }> {
   const found: RecordedAuditEntry[] = [];
-  for await (const one of readAudit(database, institutionId, filter, afterKey)) {
+  for await (const one of readAudit(database, institutionId, filter, reading)) {
     found.push(one);
     if (found.length > most) break;
   }

@@ -6,7 +6,7 @@ import type { Database, InstitutionId, Queryable } from '../../storage/index.ts'
 const canceled = '57014';
 
 /**
- * Sums of a whole institution, on a connection of their own, so that no short read waits behind them. The database ends one after ten
+ * Sums, or the largest rows, of a whole institution, on a connection of their own, so that no short read waits behind them. The database ends one after ten
  * seconds: problem `act_refused` with the advice.
  */
 export async function readSums<Sums>(

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { addressOf, go } from '../../common/router.ts';
+import { addressOf, go, viewPart } from '../../common/router.ts';
 import type { Column } from '../../common/table.ts';
 import { Badge, Button, Notice, SelectField, Submit, TextField } from '../../design/components.ts';
 import { html } from '../../design/html.ts';
@@ -29,7 +29,7 @@ type Filter = Readonly<Record<(typeof filters)[number], string>>;
 const outcomes = ['', 'succeeded', 'refused'];
 
 const columns: readonly Column<AuditEntry>[] = [
-  momentColumn('At', ({ at }) => at),
+  { ...momentColumn<AuditEntry>('At', ({ at }) => at), order: 'time' },
   { title: 'Action', text: ({ action }) => action },
   {
     title: 'Outcome',
@@ -61,7 +61,7 @@ const columns: readonly Column<AuditEntry>[] = [
 /** The file has the rest of an entry too. */
 const fileColumns: readonly Column<AuditEntry>[] = [...columns, ...detailsOfFile];
 
-/** The oldest first, as the audit is chained. The filter stands in the address. */
+/** The oldest first, as the audit is chained, unless the column At sorts it. The filter stands in the address. */
 export function AuditScreen({ query }: { query: URLSearchParams }) {
   const filter = Object.fromEntries(filters.map((name) => [name, query.get(name) ?? ''])) as Filter;
   const empty = html`<${EmptyPeriod} words="No entry fits the search" ...${filter} onAnyTime=${() => show({ ...filter, ...anyTime })} />`;
@@ -79,7 +79,7 @@ export function AuditScreen({ query }: { query: URLSearchParams }) {
     setBusy(false);
   };
   const verifyButton = html`<${Button} kind="quiet" isBusy=${busy} onPress=${() => void verify()}>${busy ? 'Verifying …' : 'Verify the hashes'}<//>`;
-  return html`<${Screen} title="Audit" lead="The oldest first. A search of the audit stands in the audit too." acts=${verifyButton}>
+  return html`<${Screen} title="Audit" lead="A search of the audit stands in the audit too." acts=${verifyButton}>
     ${failure && html`<${Notice} kind="bad" title=${failure} />`}
     ${verdicts?.map((one) => html`<${Notice} key=${one.chain} kind=${one.intact ? 'info' : 'bad'} title=${verdictOf(one)} />`)}
     <${FilterForm} key=${query.toString()} filter=${filter} />
@@ -97,8 +97,9 @@ function verdictOf({ chain, entries, anchors, intact }: ChainVerdict): string {
   return `The chain of ${chain} is intact: ${count} entries and ${anchors} anchors agree with their hashes.`;
 }
 
+/** The order of the list stays. */
 function show(filter: Filter): void {
-  go(addressOf('audit', undefined, filter));
+  go(addressOf('audit', undefined, { ...filter, 'audit.sort': viewPart('audit.sort') }));
 }
 
 function FilterForm({ filter }: { filter: Filter }) {

@@ -13,7 +13,7 @@ export function Status({ transfer }: { transfer: Pick<FoundTransfer, 'status'> }
 }
 
 export const transferColumns: readonly Column<FoundTransfer>[] = [
-  momentColumn('Ordered', ({ createdAt }) => createdAt),
+  { ...momentColumn<FoundTransfer>('Ordered', ({ createdAt }) => createdAt), order: 'time' },
   {
     title: 'Transfer',
     text: ({ id }) => id,
@@ -35,6 +35,7 @@ export const transferColumns: readonly Column<FoundTransfer>[] = [
     text: ({ amount }) => amount,
     cell: (row) => html`<${Amount} value=${row} />`,
     isNumeric: true,
+    order: 'amount',
   },
   {
     title: 'Status',

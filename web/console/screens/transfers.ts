@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { addressOf, go } from '../../common/router.ts';
+import { addressOf, go, viewPart } from '../../common/router.ts';
 import { Button, SelectField, Submit, TextField } from '../../design/components.ts';
 import { readAmount } from '../../design/format/money.ts';
 import { html } from '../../design/html.ts';
@@ -42,8 +42,9 @@ export function TransfersScreen({ query }: { query: URLSearchParams }) {
   <//>`;
 }
 
+/** The order of the list stays. */
 function show(filter: Filter): void {
-  go(addressOf('transfers', undefined, filter));
+  go(addressOf('transfers', undefined, { ...filter, 'transfers.sort': viewPart('transfers.sort') }));
 }
 
 function FilterForm({ filter }: { filter: Filter }) {

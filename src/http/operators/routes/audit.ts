@@ -16,6 +16,7 @@ import {
   type OperatorDeps,
   searchAudit,
 } from '../../../operators/index.ts';
+import type { PageRequest } from '../../../shared/page.ts';
 import { Problem } from '../../../shared/problem.ts';
 import { isNetwork } from '../../../shared/text/network.ts';
 import { type OperatorOperation, operatorOperation } from '../operation.ts';
@@ -33,6 +34,12 @@ const Search = Type.Object({
   name: optional(line(254)),
   address: optional(line(64)),
   transactionId: optional(line(128)),
+  order: optional(
+    Type.Unsafe<'time' | '-time'>({
+      ...oneOf(['time', '-time']),
+      description: 'The oldest first when left out; a minus is the newest first.',
+    }),
+  ),
 });
 
 const FoundEntry = shape({
@@ -65,6 +72,10 @@ async function filterOf(
   };
 }
 
+function readingOf({ order }: Type.Static<typeof Search>, { after }: PageRequest) {
+  return { afterKey: after?.[0], newestFirst: order === '-time' };
+}
+
 function pageOfEntries(entries: readonly RecordedAuditEntry[], hasMore: boolean) {
   const last = entries.at(-1);
   return { items: entries.map(auditDocument), next: hasMore && last !== undefined ? [last.auditKey] : null };
@@ -76,14 +87,18 @@ export const auditOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/audit',
     right: 'audit:read',
-    summary: 'Sign-ins, refusals, reads and changes, the oldest first. The search is an act of its own.',
+    summary:
+      'Sign-ins, refusals, reads and changes, the oldest first unless `order` says otherwise. The search is an act of its own.',
     query: Search,
     response: FoundEntry,
     positionWords: 1,
     async handle(deps, { institutionId, query, page, origin }) {
       const found = [];
-      const [afterKey] = page.after ?? [];
-      const search = { filter: await filterOf(deps, institutionId, query), afterKey, origin };
+      const search = {
+        filter: await filterOf(deps, institutionId, query),
+        ...readingOf(query, page),
+        origin,
+      };
       for await (const entry of searchAudit(deps, institutionId, search)) {
         found.push(entry);
         if (found.length > page.limit) break;
@@ -101,9 +116,9 @@ export const auditOperations: readonly OperatorOperation[] = [
     query: Search,
     response: FoundEntry,
     positionWords: 1,
-    async handle(deps, { institutionId, query, page: { limit: most, after }, origin }) {
-      const [afterKey] = after ?? [];
-      const search = { filter: await filterOf(deps, institutionId, query), afterKey, origin, most };
+    async handle(deps, { institutionId, query, page, origin }) {
+      const filter = await filterOf(deps, institutionId, query);
+      const search = { filter, ...readingOf(query, page), origin, most: page.limit };
       const { entries, hasMore } = await exportFoundAudit(deps, institutionId, search);
       return pageOfEntries(entries, hasMore);
     },

@@ -11,6 +11,7 @@ import {
   readTransfer,
   searchTransfers,
   transferDocument,
+  transferOrders,
   usualOfTransfer,
   waitingActs,
   waitingAges,
@@ -219,7 +220,8 @@ export const transferOperations: readonly OperatorOperation[] = [
     method: 'GET',
     path: '/transfers',
     right: 'members:read',
-    summary: 'Transfers, the newest first. A page may be short, or empty, before the last.',
+    summary:
+      'Transfers, the newest first unless `order` says otherwise. A page in the order of time may be short, or empty, before the last.',
     query: Type.Object({
       status: optional(oneOf(statuses)),
       transferType: optional(oneOf(transferTypes)),
@@ -229,11 +231,18 @@ export const transferOperations: readonly OperatorOperation[] = [
       leastAmount: optional(decimalText),
       mostAmount: optional(decimalText),
       ...periodParameters,
+      order: optional(
+        Type.Unsafe<(typeof transferOrders)[number]>({
+          ...oneOf(transferOrders),
+          description:
+            'A minus is the newest, or the largest, first; `-time` when left out. Amounts compare in the smallest units of their currencies, and are sorted anew for each page: narrow the period of a long list.',
+        }),
+      ),
     }),
     response: FoundTransfer,
     positionWords: 1,
     async handle(deps, { institutionId, query, page, origin }) {
-      const { status, transferType, failureCode, accountId, userId } = query;
+      const { status, transferType, failureCode, accountId, userId, order } = query;
       const { currency: own, timeZone } = await institutionOf(deps, institutionId);
       const filter = {
         ...{ status, transferType, failureCode, accountId, userId },
@@ -241,7 +250,7 @@ export const transferOperations: readonly OperatorOperation[] = [
         mostMinor: minorOf(query.mostAmount, own, 'mostAmount'),
         ...readSpan(query, timeZone),
       };
-      const found = await searchTransfers(deps, institutionId, { filter, page, origin });
+      const found = await searchTransfers(deps, institutionId, { filter, order, page, origin });
       return {
         next: found.next,
         items: found.items.map(
