@@ -36,7 +36,7 @@ export const settingGroups: readonly SettingGroup[] = [
       },
       {
         name: 'brandColor',
-        label: 'Color of the sign-in',
+        label: 'Color',
         kind: 'text',
         maxLength: 7,
         ifNone: 'that of the service',
@@ -44,7 +44,7 @@ export const settingGroups: readonly SettingGroup[] = [
       },
       {
         name: 'logoHash',
-        label: 'Logo of the sign-in',
+        label: 'Logo',
         ...{ ...fixed, ifNone: 'none', longWords: 'a picture' },
       },
       {
