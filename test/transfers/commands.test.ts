@@ -106,7 +106,7 @@ test('reverses a completed transfer once, and repeats the outcome for the same i
   assert.equal((await signed('reverse', 'cli-back', 'OPS two')).stdout, proposed.stdout);
   assert.match(
     (await run('pending', '--institution', 'harbor')).stdout,
-    /^cli-back +REVERSAL +another system user until .* proposed by Ops Two at /m,
+    /^cli-back +REVERSAL +\S+ -> \S+ +5\.00 USD +another system user until .* proposed by Ops Two at /m,
   );
   assert.equal(await statusOf('cli-back'), 'COMPLETED');
   for (let round = 0; round < 2; round++) {
@@ -185,8 +185,8 @@ test('a limit under a used number may change its maximums, and not its meaning',
   assert.deepEqual(
     entries.map(({ operator, after }) => [operator, Object.keys(after).sort()]),
     [
-      ['Ops One', ['expiresAt']],
-      ['OPS one', ['expiresAt', 'proposedBy']],
+      ['Ops One', ['change', 'expiresAt']],
+      ['OPS one', ['change', 'expiresAt', 'proposedBy']],
     ],
   );
   const raised = await run('rules', folder.folder, '--institution', 'harbor', '--as', 'Ops Two');

@@ -49,7 +49,7 @@ function pending(): Command {
           columns: {
             id: ({ id }) => id,
             type: ({ type }) => type,
-            accounts: (row) => (row.kind === 'transfer' ? `${row.fromAccountId} -> ${row.toAccountId}` : ''),
+            accounts: accountsOf,
             amount: ({ amount, currencyCode }) => (amount === undefined ? '' : `${amount} ${currencyCode}`),
             'waits for': waitsFor,
           },
@@ -60,6 +60,13 @@ function pending(): Command {
       );
     },
   );
+}
+
+/** A reversal moves the money the other way. */
+function accountsOf(row: WaitingAct): string {
+  if (row.kind === 'transfer') return `${row.fromAccountId} -> ${row.toAccountId}`;
+  if ('accountId' in row) return row.accountId ?? '';
+  return 'fromAccountId' in row ? `${row.toAccountId} -> ${row.fromAccountId}` : '';
 }
 
 function waitsFor(row: WaitingAct): string {
