@@ -189,7 +189,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   exportFoundAudit: { by: auditor, path: '/audit/found?action=login', leaves: ['audit.exported'] },
   exportAudit: { by: auditor, path: '/audit/export?chain=changes', leaves: ['audit.exported'] },
   listPendingActs: { by: teller, path: '/pending', leaves: ['transfer.read'] },
-  listProposals: 'nothing about a member',
+  listProposals: { by: teller, path: '/proposals', leaves: ['transfer.read'] },
   changeOperator: {
     by: administrator,
     path: '/operators/VIEWER',

@@ -307,11 +307,16 @@ export const transferOperations: readonly OperatorOperation[] = [
     summary:
       'Acts that wait for a second person, the oldest first, with the reason of the first one and the content. Reversals are for roles that read members.',
     response: Proposal,
-    async handle({ database, clock }, { institutionId, operator, origin }) {
+    async handle({ database, clock, auth: { audit } }, { institutionId, operator, origin }) {
       const may = (right: Right) => mayUse(operator.roles, right);
       const asked = { now: clock(), confirmer: { origin, may } };
       const proposals = await proposalDocuments(database, institutionId, asked);
-      return proposals.filter(({ type }) => type !== 'REVERSAL' || may('members:read'));
+      const shown = proposals.filter(({ type }) => type !== 'REVERSAL' || may('members:read'));
+      // All but rules name accounts of members.
+      const read = { action: 'transfer.read', outcome: 'succeeded', reason: 'proposals', origin } as const;
+      if (may('members:read') || shown.some(({ type }) => type !== 'RULES'))
+        await audit.noteRead(institutionId, read);
+      return shown;
     },
   }),
   operatorOperation({
