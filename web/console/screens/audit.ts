@@ -30,6 +30,13 @@ const outcomes = ['', 'succeeded', 'refused'];
 
 const columns: readonly Column<AuditEntry>[] = [
   { ...momentColumn<AuditEntry>('At', ({ at }) => at), order: 'time' },
+  // In view also where a long subject lets the table scroll.
+  {
+    title: 'Details',
+    text: () => '',
+    cell: (entry) => html`<div class="actions"><${DetailsButton} entry=${entry} /></div>`,
+    isActs: true,
+  },
   { title: 'Action', text: ({ action }) => action },
   {
     title: 'Outcome',
@@ -47,15 +54,8 @@ const columns: readonly Column<AuditEntry>[] = [
     title: 'Subject',
     text: ({ subject }) => subject ?? '',
     cell: (entry) => html`<${Subject} entry=${entry} />`,
-    isLong: true,
   },
   { title: 'Reason given', text: ({ statedReason }) => statedReason ?? '', isLong: true },
-  {
-    title: 'Details',
-    text: () => '',
-    cell: (entry) => html`<${DetailsButton} entry=${entry} />`,
-    isActs: true,
-  },
 ];
 
 /** The file has the rest of an entry too. */
