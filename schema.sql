@@ -1538,6 +1538,7 @@ create table reconcile_runs (
   checkpoint_at     timestamp with time zone,
   checkpoint_epoch  bigint,
   checkpoint_xid    xid8,
+  run_key           bigint,
   constraint reconcile_runs_pkey PRIMARY KEY (institution_id),
   constraint reconcile_runs_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
   constraint reconcile_runs_checkpoint CHECK (num_nulls(checkpoint_at, checkpoint_epoch, checkpoint_xid) = ANY (ARRAY[0, 3])),
@@ -1549,6 +1550,7 @@ comment on column reconcile_runs.full_at is 'The end of the last run that checke
 comment on column reconcile_runs.checkpoint_at is 'The institution''s time at the start of the last run that found nothing.';
 comment on column reconcile_runs.checkpoint_epoch is 'The epoch of the feed then. In another epoch the checkpoint says nothing.';
 comment on column reconcile_runs.checkpoint_xid is 'The first transaction that was running then. Later events have this number or a higher one.';
+comment on column reconcile_runs.run_key is 'The run with its findings. Null for one of a version that kept none.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- core instructions
@@ -2773,6 +2775,57 @@ create table client_certificates (
 comment on table client_certificates is 'Certificates of clients that authenticate by self_signed_tls_client_auth (RFC 8705 section 2.2).';
 comment on column client_certificates.thumbprint is 'SHA-256 of the certificate in DER, in base64url: x5t#S256.';
 comment on column client_certificates.expires_at is 'The end of its validity, for people. The certificate itself decides.';
+
+-- ---------------------------------------------------------------------------------------------------------
+-- reconcile findings
+
+create table reconcile_results (
+  institution_id  integer not null,
+  run_key         bigint not null generated always as identity,
+  started_at      timestamp with time zone not null,
+  finished_at     timestamp with time zone not null,
+  changed_since   timestamp with time zone,
+  findings        integer not null,
+  kept            integer not null,
+  constraint reconcile_results_pkey PRIMARY KEY (institution_id, run_key),
+  constraint reconcile_results_institution_id_fkey FOREIGN KEY (institution_id) REFERENCES institutions(institution_id),
+  constraint reconcile_results_kept CHECK (kept >= 0 AND kept <= findings AND (kept = 0) = (findings = 0))
+);
+comment on table reconcile_results is 'Complete runs of reconcile. A run never changes.';
+comment on column reconcile_results.changed_since is 'The checkpoint behind which the run looked for changes. Null: it checked every row.';
+comment on column reconcile_results.findings is 'Rows that break a rule.';
+comment on column reconcile_results.kept is 'Those of them that stand in reconcile_findings: the first hundred of each kind.';
+
+create table reconcile_findings (
+  institution_id  integer not null,
+  run_key         bigint not null,
+  place           integer not null,
+  kind            text not null,
+  subject         text not null,
+  detail          text not null,
+  account_id      text collate "C",
+  entry           bigint,
+  transfer_id     text collate "C",
+  expected        numeric,
+  found           numeric,
+  currency        text collate "C",
+  constraint reconcile_findings_pkey PRIMARY KEY (institution_id, run_key, place),
+  constraint reconcile_findings_institution_id_run_key_fkey FOREIGN KEY (institution_id, run_key) REFERENCES reconcile_results(institution_id, run_key) ON DELETE CASCADE,
+  constraint reconcile_findings_account_id_check CHECK (length(account_id) >= 1 AND length(account_id) <= 64),
+  constraint reconcile_findings_amounts CHECK (num_nulls(expected, found, currency) = 3 OR num_nulls(expected, found, currency) = 0 AND expected <> found AND scale(expected) = 0 AND scale(found) = 0),
+  constraint reconcile_findings_currency_check CHECK (currency ~ '^[A-Z]{3}$'::text),
+  constraint reconcile_findings_detail_check CHECK (length(detail) >= 1 AND length(detail) <= 1000),
+  constraint reconcile_findings_entry CHECK (entry IS NULL OR entry > 0 AND account_id IS NOT NULL),
+  constraint reconcile_findings_kind_check CHECK (kind = ANY (ARRAY['trial-balance'::text, 'posting-sum'::text, 'account-balance'::text, 'balance-posted'::text, 'balance-newest-entry'::text, 'entry-of-no-account'::text, 'entry-gap'::text, 'entry-running-balance'::text, 'entry-time'::text, 'ahead-of-clock'::text, 'hold-out'::text, 'hold-in'::text, 'entry-held'::text, 'entry-transfer'::text, 'transfer-entries'::text, 'transfer-id'::text, 'used-id'::text, 'transfer-accounts'::text, 'pending-terms'::text, 'core-instruction'::text, 'reversal'::text, 'loan-payment'::text, 'loan-dues'::text, 'limit-counter'::text, 'limit-use'::text, 'contribution-use'::text, 'core-entry'::text, 'core-transaction'::text, 'event-gap'::text, 'event-entry'::text, 'event-transfer'::text])),
+  constraint reconcile_findings_place_check CHECK (place >= 1),
+  constraint reconcile_findings_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 200),
+  constraint reconcile_findings_transfer_id_check CHECK (length(transfer_id) >= 1 AND length(transfer_id) <= 64)
+);
+comment on table reconcile_findings is 'The rows that a run of reconcile found off, in the order in which it found them. Ids and amounts, no personal data.';
+comment on column reconcile_findings.kind is 'The check that the row breaks.';
+comment on column reconcile_findings.subject is 'The row, in words for people.';
+comment on column reconcile_findings.detail is 'The difference in words. Amounts are in minor units.';
+comment on column reconcile_findings.expected is 'In minor units. Null unless an amount differs.';
 
 -- ---------------------------------------------------------------------------------------------------------
 -- Functions, from sql/functions
@@ -4080,6 +4133,48 @@ begin
     raise exception 'identity provider %: a change needs a higher generation', old.provider_id using errcode = 'SD101';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_reconcile_result()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from (select distinct w.institution_id, w.run_key from written w) w
+    join reconcile_results r on r.institution_id = w.institution_id and r.run_key = w.run_key
+    cross join lateral (
+      select count(*) as findings, coalesce(max(f.place), 0) as last
+      from reconcile_findings f where f.institution_id = r.institution_id and f.run_key = r.run_key) f
+    where f.findings <> r.kept or f.last <> r.kept
+  ) then
+    raise exception 'reconcile_results: the findings of a run are not those that it keeps' using errcode = 'SD220';
+  end if;
+  if exists (
+    select from (select distinct w.institution_id, w.run_key from written w) w
+    join reconcile_findings f on f.institution_id = w.institution_id and f.run_key = w.run_key
+    group by f.institution_id, f.run_key, f.kind having count(*) > 100
+  ) then
+    raise exception 'reconcile_findings: a run keeps a hundred findings of a kind' using errcode = 'SD220';
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_reconcile_result_old()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.finished_at > now() - interval '90 days' or exists (
+    select from reconcile_runs r where r.institution_id = old.institution_id and r.run_key = old.run_key
+  ) then
+    raise exception 'reconcile_results: a run stays for ninety days, and the last one longer' using errcode = 'SD221';
+  end if;
+  return old;
 end
 $function$;
 
@@ -6171,6 +6266,14 @@ CREATE TRIGGER authenticators_step BEFORE UPDATE ON authenticators FOR EACH ROW 
 CREATE TRIGGER client_certificates_fapi2 BEFORE INSERT ON client_certificates FOR EACH ROW EXECUTE FUNCTION check_fapi2_credential();
 
 -- ---------------------------------------------------------------------------------------------------------
+-- Triggers: reconcile findings
+
+CREATE TRIGGER reconcile_results_kept_for_a_time BEFORE DELETE ON reconcile_results FOR EACH ROW EXECUTE FUNCTION check_reconcile_result_old();
+CREATE TRIGGER reconcile_results_whole AFTER INSERT ON reconcile_results REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_reconcile_result();
+
+CREATE TRIGGER reconcile_findings_whole AFTER INSERT ON reconcile_findings REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION check_reconcile_result();
+
+-- ---------------------------------------------------------------------------------------------------------
 -- Row-level security
 
 alter table accounts enable row level security, force row level security;
@@ -6453,6 +6556,14 @@ alter table provider_assertion_replays enable row level security, force row leve
 create policy institution on provider_assertion_replays using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on provider_assertion_replays for select to sharedraft_backup using (true);
 
+alter table reconcile_findings enable row level security, force row level security;
+create policy institution on reconcile_findings using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on reconcile_findings for select to sharedraft_backup using (true);
+
+alter table reconcile_results enable row level security, force row level security;
+create policy institution on reconcile_results using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
+create policy backup on reconcile_results for select to sharedraft_backup using (true);
+
 alter table reconcile_runs enable row level security, force row level security;
 create policy institution on reconcile_runs using ((institution_id = ( SELECT (current_setting('sharedraft.institution'::text))::integer AS current_setting)));
 create policy backup on reconcile_runs for select to sharedraft_backup using (true);
@@ -6661,7 +6772,9 @@ grant insert, select, update (first_name, last_name, email, phone_number, phone_
 grant insert (institution_id, kind, subject, proposed_by, proposed_sudo, proposed_at, expires_at, account_id, currency, amount), select, update (confirmed_by, confirmed_sudo, confirmed_at) on proposals to sharedraft_service;
 grant delete, insert, select on provider_assertion_replays to sharedraft_service;
 grant delete, insert, select on provider_directory to sharedraft_service;
-grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid) on reconcile_runs to sharedraft_service;
+grant insert, select on reconcile_findings to sharedraft_service;
+grant delete, insert, select on reconcile_results to sharedraft_service;
+grant insert, select, update (started_at, finished_at, findings, full_at, checkpoint_at, checkpoint_epoch, checkpoint_xid, run_key) on reconcile_runs to sharedraft_service;
 grant delete, insert, select on recovery_codes to sharedraft_service;
 grant delete, insert, select, update (generation, token_hash, rotated_at, idle_until, revoked_at, used_at) on refresh_families to sharedraft_service;
 grant delete, insert, select, update on registration_tries to sharedraft_service;

@@ -11,7 +11,7 @@ import {
   updateArriving,
   updateServed,
 } from '../institutions/index.ts';
-import { type Finding, insertRun, reconcile, selectLastRun } from '../reconciliation/index.ts';
+import { type Finding, insertRun, KeptFindings, reconcile, selectLastRun } from '../reconciliation/index.ts';
 import { Problem } from '../shared/problem.ts';
 import type { Clock, InstitutionId } from '../storage/index.ts';
 import {
@@ -202,18 +202,18 @@ async function standbysBehindIn(
   return behind.length === 0 ? undefined : `The standby ${behind.map((name) => `"${name}"`).join(', ')}`;
 }
 
-/** The books of the institution on one side. The run stays on record there, and moves along. */
+/** The books of the institution on one side: the first faults of each kind. The run stays on record there, and moves along. */
 async function findingsOf(side: Side, { institution, clock }: Move): Promise<readonly Finding[]> {
   const { institutionId, clockAheadSeconds } = institution;
-  const findings: Finding[] = [];
+  const findings = new KeptFindings();
   const startedAt = clock();
   const checkpoint = await reconcile(side.database, institutionId, {
     at: new Date(startedAt.getTime() + Number(clockAheadSeconds) * 1000),
-    onFinding: (finding) => findings.push(finding),
+    onFinding: (finding) => findings.add(finding),
   });
-  const run = { startedAt, finishedAt: clock(), findings: findings.length, isFull: true, checkpoint };
+  const run = { startedAt, finishedAt: clock(), findings, checkpoint };
   await inInstitution(side, institutionId, () => insertRun(of(side, institutionId), run));
-  return findings;
+  return findings.kept;
 }
 
 /** Triggers and policies read the institution of the transaction. */

@@ -21,7 +21,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { loginCommands } from './commands/operator/login.ts';
 import { operatorCommands } from './commands/operator/operators.ts';
 import { providerCommands } from './commands/provider.ts';
-import { reconcileCommand } from './commands/reconcile.ts';
+import { reconcileCommand } from './commands/reconcile/index.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { restoredCommand } from './commands/restored.ts';
 import { screeningCommands } from './commands/screening.ts';

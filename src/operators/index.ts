@@ -90,6 +90,11 @@ export { auditDocument } from './documents/audit-document.ts';
 export { breakDocument } from './documents/break-document.ts';
 export { institutionDocument, settingsDocument } from './documents/institution-document.ts';
 export { limitDocument } from './documents/limit-document.ts';
+export {
+  findingDocument,
+  reconcileRunDocument,
+  runWithKindsDocument,
+} from './documents/reconcile-document.ts';
 export { transferDocument } from './documents/transfer-document.ts';
 export { type WaitingAct, waitingActs } from './documents/waiting-acts.ts';
 export { proposalDocuments } from './documents/waiting-proposals.ts';

@@ -1,15 +1,10 @@
 import type { Queryable } from '../storage/index.ts';
 import { type Check, type Form, formFor, type Rows } from './check.ts';
 import { coreChecks } from './core-checks.ts';
+import { type Finding, type FoundRow, findingOf } from './finding.ts';
+import type { FindingKind } from './finding-kinds.ts';
 import { ledgerChecks } from './ledger-checks.ts';
 import { selectAhead, selectUncounted, transferChecks } from './transfer-checks.ts';
-
-/** A row that breaks a check. */
-export interface Finding {
-  readonly check: string;
-  readonly row: string;
-  readonly detail: string;
-}
 
 const checks: readonly Check[] = [...ledgerChecks, ...transferChecks, ...coreChecks];
 
@@ -31,12 +26,12 @@ export async function askChecks(
 
 async function ask(
   db: Queryable,
-  check: string,
+  check: FindingKind,
   { statement, values }: Form,
   onFinding: (finding: Finding) => void,
 ): Promise<void> {
-  const { rows } = await db.query<Omit<Finding, 'check'>>(statement, values);
-  for (const found of rows) onFinding({ check, ...found });
+  const { rows } = await db.query<FoundRow>(statement, values);
+  for (const row of rows) onFinding(findingOf(check, row));
 }
 
 /** Runs all checks of a walk on these rows. */
@@ -51,10 +46,9 @@ export async function askChecksOn(
     if (form !== undefined) await ask(db, each.name, form, onFinding);
   }
   if (walk === 'transfers') {
-    for (const missing of await selectUncounted(db, rows, at))
-      onFinding({ check: 'limit-counter', ...missing });
+    for (const missing of await selectUncounted(db, rows, at)) onFinding(findingOf('limit-counter', missing));
   }
   if (walk === 'accounts') {
-    for (const account of await selectAhead(db, rows, at)) onFinding({ check: 'ahead-of-clock', ...account });
+    for (const account of await selectAhead(db, rows, at)) onFinding(findingOf('ahead-of-clock', account));
   }
 }

@@ -1,14 +1,14 @@
 import { type Statement, sql } from '../storage/index.ts';
+import type { FindingKind } from './finding-kinds.ts';
 
 /**
- * A rule, as the statement that finds the rows that break it. It returns `row` (the public name) and `detail` from one
- * snapshot. Its parameters are the institution and, except for `whole`, the key range: above $2, up to $3.
+ * A rule, as the statement that finds the rows that break it. It returns the columns of `foundColumns` from one snapshot. Its parameters are the institution and, except for `whole`, the key range: above $2, up to $3.
  *
  * The statements have no slow plan, even with wrong statistics: a look-up by key is a "lateral (… offset 0)", and two sets
  * are compared by their sums instead of a join.
  */
 export interface Check {
-  readonly name: string;
+  readonly name: FindingKind;
   readonly walk: 'whole' | 'accounts' | 'transfers' | 'ids' | 'events' | 'counters';
   readonly statement: Statement;
   /** The same for the keys of the array $2; $3 is null. Undefined where rows are not checked by their keys. */
@@ -51,7 +51,11 @@ export function both(walk: Check['walk'], name: string, textOf: (within: Within)
 }
 
 /** A check, with statements named after it. A text without `within` is for ranges only. */
-export function check(walk: Check['walk'], name: string, text: string | ((within: Within) => string)): Check {
+export function check(
+  walk: Check['walk'],
+  name: FindingKind,
+  text: string | ((within: Within) => string),
+): Check {
   const statementName = `check_${name.replaceAll('-', '_')}`;
   if (typeof text === 'string') return { name, walk, statement: sql(statementName, text), ofKeys: undefined };
   return { name, walk, ...both(walk, statementName, text) };
@@ -81,8 +85,8 @@ export function formFor(
   return ofKeys && { statement: ofKeys, values: [institutionId, rows.keys, null] };
 }
 
-/** The id of an entry's account. Entries without an account are dropped; another check finds them. */
+/** The id and the currency of an entry's account. Entries without an account are dropped; another check finds them. */
 export const named = (alias: string) => `
   cross join lateral (
-    select b.account_id from balances b
+    select b.account_id, b.currency from balances b
     where b.institution_id = $1 and b.account_key = ${alias}.account_key offset 0) b`;

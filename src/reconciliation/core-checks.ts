@@ -1,13 +1,18 @@
 import { type Check, check, named } from './check.ts';
+import { foundColumns } from './finding.ts';
 
 /** The core's transactions and their entries, in both directions. */
 export const coreChecks: readonly Check[] = [
   check(
     'accounts',
     'core-entry',
-    (
-      within,
-    ) => `select format('%s, entry %s', b.account_id, e.seq) as row, format('of the core and %s, has no transaction', e.amount) as detail
+    (within) => `select ${foundColumns({
+      row: `format('%s, entry %s', b.account_id, e.seq)`,
+      detail: `format('of the core and %s, has no transaction', e.amount)`,
+      accountId: 'b.account_id',
+      entry: 'e.seq',
+      amounts: { expected: 'coalesce(c.amount, 0)', found: 'e.amount', currency: 'b.currency' },
+    })}
      from entries e
      ${named('e')}
      join accounts a on a.institution_id = $1 and a.account_key = e.account_key and a.purpose is null
@@ -19,8 +24,13 @@ export const coreChecks: readonly Check[] = [
   check(
     'accounts',
     'core-transaction',
-    (within) => `select format('%s, entry %s', b.account_id, c.seq) as row,
-            format('core transaction %s of %s does not fit the entry', c.core_id, c.amount) as detail
+    (within) => `select ${foundColumns({
+      row: `format('%s, entry %s', b.account_id, c.seq)`,
+      detail: `format('core transaction %s of %s does not fit the entry', c.core_id, c.amount)`,
+      accountId: 'b.account_id',
+      entry: 'c.seq',
+      amounts: { expected: 'c.amount', found: 'coalesce(e.amount, 0)', currency: 'b.currency' },
+    })}
      from core_transactions c
      ${named('c')}
      left join lateral (

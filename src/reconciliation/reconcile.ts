@@ -1,6 +1,7 @@
 import { type Database, type InstitutionId, type Queryable, systemClock } from '../storage/index.ts';
-import { askChecks, askChecksOn, type Finding } from './ask-checks.ts';
+import { askChecks, askChecksOn } from './ask-checks.ts';
 import { type Checkpoint, selectPosition } from './checkpoint-queries.ts';
+import type { Finding } from './finding.ts';
 import { EventsOfAccounts, oneSidedPostings } from './told-entries.ts';
 import {
   bounds,

@@ -1,5 +1,5 @@
 import type { Queryable } from '../storage/index.ts';
-import type { Finding } from './ask-checks.ts';
+import { type Finding, findingOf } from './finding.ts';
 import { namedOfOneKind, selectOneSidedPostings, selectUntoldEntries } from './transfer-checks.ts';
 
 /** The entries of an account that need an event: their number, and the sum of their numbers on the account. */
@@ -42,27 +42,40 @@ export class EventsOfAccounts {
   }
 }
 
+const withoutTransfer = { transferId: null, expected: null, found: null, currency: null } as const;
+
 /** The account's entries that are not in exactly one event, entry by entry. */
 export async function untoldEntries(
   db: Queryable,
   accountKey: bigint,
   { accountId, seq }: Pick<Expected, 'accountId' | 'seq'>,
 ): Promise<Finding[]> {
-  const found = (await selectUntoldEntries(db, accountKey, seq)).map((untold) => ({
-    check: 'event-gap',
-    row: `${accountId}, entry ${untold.seq}`,
-    detail: `${untold.events} events tell of it, not one`,
-  }));
+  const found = (await selectUntoldEntries(db, accountKey, seq)).map((untold) =>
+    findingOf('event-gap', {
+      ...withoutTransfer,
+      row: `${accountId}, entry ${untold.seq}`,
+      detail: `${untold.events} events tell of it, not one`,
+      accountId,
+      entry: untold.seq,
+    }),
+  );
   return firstOf(found, accountId);
 }
 
 /** Openings and adjustments that do not add up to zero. */
 export async function oneSidedPostings(db: Queryable): Promise<Finding[]> {
-  const found = (await selectOneSidedPostings(db)).map(({ postingKey, sum }) => ({
-    check: 'posting-sum',
-    row: `posting ${postingKey}`,
-    detail: `adds up to ${sum}`,
-  }));
+  const found = (await selectOneSidedPostings(db)).map(({ postingKey, sum, seq, accountId, currency }) =>
+    findingOf('posting-sum', {
+      ...withoutTransfer,
+      row: `posting ${postingKey}`,
+      detail: `adds up to ${sum}`,
+      accountId,
+      entry: seq,
+      expected: '0',
+      found: sum,
+      currency,
+    }),
+  );
   return firstOf(found, 'postings');
 }
 
@@ -70,6 +83,7 @@ export async function oneSidedPostings(db: Queryable): Promise<Finding[]> {
 function firstOf(found: readonly Finding[], row: string): Finding[] {
   const [first] = found;
   if (first === undefined || found.length <= namedOfOneKind) return [...found];
-  const more = { check: first.check, row, detail: `there are more than the ${namedOfOneKind} named` };
+  const detail = `there are more than the ${namedOfOneKind} named`;
+  const more = { ...withoutTransfer, check: first.check, row, detail, accountId: null, entry: null };
   return [...found.slice(0, namedOfOneKind), more];
 }

@@ -2,6 +2,8 @@ import { countingClassCodes, pendingCodesBelow } from '../ledger/index.ts';
 import { type Queryable, sql } from '../storage/index.ts';
 import { controlsOfColumn, maxAheadMillis } from '../transfers/index.ts';
 import { type Both, both, type Check, check, formFor, named, type Rows } from './check.ts';
+import { type FoundRow, foundColumns } from './finding.ts';
+import type { FindingKind } from './finding-kinds.ts';
 
 /** PENDING and COMPLETED by their list class, so that an index finds those of a period. */
 const counting = `t.list_class = any (${countingClassCodes})
@@ -22,23 +24,39 @@ interface Held {
   readonly authorized: 'account_key' | 'settlement_key';
 }
 
-const holdCheck = (name: string, { column, side, authorized }: Held) =>
+const holdCheck = (name: FindingKind, { column, side, authorized }: Held) =>
   check(
     'accounts',
     name,
-    (within) => `select max(account_id) as row,
-            format('${column} is %s, its pending transfers and authorizations add up to %s', sum(held), sum(amount)) as detail
+    (within) => `select ${foundColumns({
+      row: 'max(account_id)',
+      detail: `format('${column} is %s, its pending transfers and authorizations add up to %s', sum(held), sum(amount))`,
+      accountId: 'max(account_id)',
+      amounts: { expected: 'sum(amount)', found: 'sum(held)', currency: 'max(currency)' },
+    })}
      from (
-       select b.account_key, b.account_id, b.${column} as held, 0 as amount from balances b where ${within('b')}
+       select b.account_key, b.account_id, b.currency, b.${column} as held, 0 as amount from balances b where ${within('b')}
        union all
-       select t.${side}, null, 0, t.amount from transfers t
+       select t.${side}, null, null, 0, t.amount from transfers t
        where ${within('t', side)} and t.list_class < ${pendingCodesBelow} and t.status = 'PENDING'
        union all
-       select a.${authorized}, null, 0, a.held from core_authorizations a
+       select a.${authorized}, null, null, 0, a.held from core_authorizations a
        where ${within('a', authorized)} and a.ended is null
      ) x
      group by account_key having max(account_id) is not null and sum(held) <> sum(amount)`,
   );
+
+const ofEntry = {
+  row: `format('%s, entry %s', b.account_id, e.seq)`,
+  accountId: 'b.account_id',
+  entry: 'e.seq',
+} as const;
+const ofTransfer = { row: 't.transfer_id', transferId: 't.transfer_id' } as const;
+
+const ofCounter = `format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start)`;
+/** SQL: the account of a counter, if it counts the transfers of one. */
+const accountOfCounter = `select b.account_id from balances b
+                     where b.institution_id = $1 and subject in ('ACCOUNT', 'STAND_IN_ACCOUNT') and b.account_key = subject_key`;
 
 /** Entries of an account never go back in time; this includes holds, on both accounts. */
 export const transferChecks: readonly Check[] = [
@@ -47,10 +65,19 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'entry-transfer',
-    (within) => `select format('%s, entry %s', b.account_id, e.seq) as row,
-            case when t.transfer_key is null then 'belongs to no transfer'
+    (within) => `select ${foundColumns({
+      ...ofEntry,
+      detail: `case when t.transfer_key is null then 'belongs to no transfer'
                  else format('of kind %s and %s, at %s, does not fit transfer %s, %s of %s', e.kind, e.amount,
-                             e.recorded_at, t.transfer_id, t.status, t.amount) end as detail
+                             e.recorded_at, t.transfer_id, t.status, t.amount) end`,
+      transferId: 't.transfer_id',
+      amounts: {
+        expected: `case when t.transfer_key is null or e.kind <> 'TRANSFER' then 0
+                 when e.account_key = t.from_key then -t.amount when e.account_key = t.to_key then t.amount end`,
+        found: 'e.amount',
+        currency: 'b.currency',
+      },
+    })}
      from entries e
      ${named('e')}
      ${transferOf('e.posting_key')}
@@ -71,8 +98,18 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'entry-held',
-    (within) => `select format('%s, entry %s', b.account_id, e.seq) as row,
-            format('of kind %s changes what is held by %s out and %s in', e.kind, e.debits_pending, e.credits_pending) as detail
+    (within) => `select ${foundColumns({
+      ...ofEntry,
+      detail: `format('of kind %s changes what is held by %s out and %s in', e.kind, e.debits_pending, e.credits_pending)`,
+      transferId: 't.transfer_id',
+      // An entry that posts ends a hold, or there was none: two changes fit it, so no one amount is expected.
+      amounts: {
+        expected: `case e.kind when 'HOLD' then t.amount when 'RELEASE' then -t.amount when 'TRANSFER' then null else 0 end`,
+        found: `case when e.account_key = t.from_key then e.debits_pending when e.account_key = t.to_key then e.credits_pending
+                 when e.debits_pending <> 0 then e.debits_pending else e.credits_pending end`,
+        currency: 'b.currency',
+      },
+    })}
      from (
        select e.*, e.seq - lag(e.seq, 1, 0::bigint) over w as step,
               e.debits_pending_after - lag(e.debits_pending_after, 1, 0::bigint) over w as debits_pending,
@@ -94,21 +131,26 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'transfer-entries',
-    (within) => `select transfer_id as row,
-            format('is %s, and its %s has %s entries of it posted, %s held, %s released', status, side, posted, held,
-                   released) as detail
+    (within) => `select ${foundColumns({
+      row: 'transfer_id',
+      detail: `format('is %s, and its %s has %s entries of it posted, %s held, %s released', status, side, posted, held,
+                   released)`,
+      accountId: 'account_id',
+      transferId: 'transfer_id',
+    })}
      from (
-       select max(transfer_id) as transfer_id, max(status) as status, max(side) as side,
+       select max(transfer_id) as transfer_id, max(account_id) as account_id, max(status) as status, max(side) as side,
               count(*) filter (where kind = 'TRANSFER') as posted, count(*) filter (where kind = 'HOLD') as held,
               count(*) filter (where kind = 'RELEASE') as released
        from (
-         select t.from_key as account_key, t.transfer_key, t.transfer_id, t.status, 'source' as side, null as kind
+         select t.from_key as account_key, t.transfer_key, t.transfer_id, t.from_account_id as account_id, t.status,
+                'source' as side, null as kind
          from transfers t where ${within('t', 'from_key')}
          union all
-         select t.to_key, t.transfer_key, t.transfer_id, t.status, 'destination', null
+         select t.to_key, t.transfer_key, t.transfer_id, t.to_account_id, t.status, 'destination', null
          from transfers t where ${within('t', 'to_key')}
          union all
-         select e.account_key, e.posting_key, null, null, null, e.kind
+         select e.account_key, e.posting_key, null, null, null, null, e.kind
          from entries e where ${within('e')} and e.kind in ${ordered}
        ) x
        group by account_key, transfer_key
@@ -122,11 +164,20 @@ export const transferChecks: readonly Check[] = [
   check(
     'accounts',
     'loan-payment',
-    (within) => `select format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq)) as row,
-            case when p.seq is null then 'is a payment whose parts are not kept'
+    (within) => `select ${foundColumns({
+      row: `format('%s, entry %s', b.account_id, coalesce(p.seq, e.seq))`,
+      detail: `case when p.seq is null then 'is a payment whose parts are not kept'
                  when e.seq is null then 'has parts of a payment and is none'
                  else format('moves %s, and its parts add up to %s', e.amount,
-                             p.to_fees + p.to_interest + p.to_principal) end as detail
+                             p.to_fees + p.to_interest + p.to_principal) end`,
+      accountId: 'b.account_id',
+      entry: 'coalesce(p.seq, e.seq)',
+      amounts: {
+        expected: 'coalesce(e.amount, 0)',
+        found: 'coalesce(p.to_fees + p.to_interest + p.to_principal, 0)',
+        currency: 'b.currency',
+      },
+    })}
      from (select p.* from loan_payments p where ${within('p')}) p
      full join (
        select e.account_key, e.seq, e.amount from entries e
@@ -135,16 +186,23 @@ export const transferChecks: readonly Check[] = [
        where ${within('e')} and e.kind = 'TRANSFER'
      ) e using (account_key, seq)
      cross join lateral (
-       select b.account_id from balances b
+       select b.account_id, b.currency from balances b
        where b.institution_id = $1 and b.account_key = coalesce(p.account_key, e.account_key) offset 0) b
      where e.amount is distinct from p.to_fees + p.to_interest + p.to_principal`,
   ),
   check(
     'accounts',
     'loan-dues',
-    (within) => `select b.account_id as row,
-            format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest,
-                   l.fees_due) as detail
+    (within) => `select ${foundColumns({
+      row: 'b.account_id',
+      detail: `format('owes %s, less than its interest of %s and fees of %s', -b.posted, l.accrued_interest, l.fees_due)`,
+      accountId: 'b.account_id',
+      amounts: {
+        expected: 'greatest(-b.posted, 0)',
+        found: 'l.accrued_interest + l.fees_due',
+        currency: 'b.currency',
+      },
+    })}
      from loans l
      cross join lateral (
        select b.* from balances b where b.institution_id = $1 and b.account_key = l.account_key offset 0) b
@@ -153,9 +211,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'transfer-id',
-    (within) => `select t.transfer_id as row,
-            case when i.transfer_key is null then 'its id is not noted as used'
-                 else 'its id is noted as used by another transfer' end as detail
+    (within) => `select ${foundColumns({
+      ...ofTransfer,
+      detail: `case when i.transfer_key is null then 'its id is not noted as used'
+                 else 'its id is noted as used by another transfer' end`,
+    })}
      from transfers t
      left join lateral (
        select i.transfer_key from idempotency_keys i
@@ -165,9 +225,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'transfer-accounts',
-    (
-      within,
-    ) => `select t.transfer_id as row, format('its %s is not the account that it names', s.side) as detail
+    (within) => `select ${foundColumns({
+      ...ofTransfer,
+      detail: `format('its %s is not the account that it names', s.side)`,
+      accountId: 's.account_id',
+    })}
      from transfers t
      cross join lateral (values ('source', t.from_key, t.from_account_id), ('destination', t.to_key, t.to_account_id))
        as s (side, account_key, account_id)
@@ -180,9 +242,12 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'pending-terms',
-    (within) => `select coalesce(t.transfer_id, format('transfer key %s', p.transfer_key)) as row,
-            case when p.transfer_key is null then 'is PENDING and waits for nothing'
-                 else format('waits, and is %s', coalesce(t.status, 'no transfer')) end as detail
+    (within) => `select ${foundColumns({
+      row: `coalesce(t.transfer_id, format('transfer key %s', p.transfer_key))`,
+      detail: `case when p.transfer_key is null then 'is PENDING and waits for nothing'
+                 else format('waits, and is %s', coalesce(t.status, 'no transfer')) end`,
+      transferId: 't.transfer_id',
+    })}
      from (select t.* from transfers t where ${within('t')}) t
      full join (select p.* from pending_transfers p where ${within('p')}) p using (transfer_key)
      where (t.status is not distinct from 'PENDING') <> (p.transfer_key is not null)`,
@@ -190,10 +255,14 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'core-instruction',
-    (within) => `select coalesce(t.transfer_id, format('instruction %s', i.sequence)) as row,
-            case when t.transfer_key is null then 'belongs to no transfer'
+    (within) => `select ${foundColumns({
+      row: `coalesce(t.transfer_id, format('instruction %s', i.sequence))`,
+      detail: `case when t.transfer_key is null then 'belongs to no transfer'
                  when i.instruction_key is null then format('is %s, and the core has no instruction of it', t.status)
-                 else format('is %s, and its instruction is %s, %s, of %s', t.status, i.mode, i.state, i.amount) end as detail
+                 else format('is %s, and its instruction is %s, %s, of %s', t.status, i.mode, i.state, i.amount) end`,
+      transferId: 't.transfer_id',
+      amounts: { expected: 't.amount', found: 'i.amount', currency: 't.currency' },
+    })}
      from (
        select t.*, p.held_for, n.record from transfers t
        cross join lateral (
@@ -229,7 +298,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'reversal',
-    (within) => `select t.transfer_id as row, 'does not take back what it says it does' as detail
+    (within) => `select ${foundColumns({
+      ...ofTransfer,
+      detail: `'does not take back what it says it does'`,
+      amounts: { expected: 'o.amount', found: 't.amount', currency: 't.currency' },
+    })}
      from transfers t
      left join lateral (
        select o.* from transfers o
@@ -241,11 +314,12 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'limit-use',
-    (
-      within,
-    ) => `select format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)
-              as row,
-            format('counted %s', u.amount) as detail
+    (within) => `select ${foundColumns({
+      row: `format('%s, limit %s', coalesce(t.transfer_id, format('transfer key %s', u.transfer_key)), u.limit_key)`,
+      detail: `format('counted %s', u.amount)`,
+      transferId: 't.transfer_id',
+      amounts: { expected: 't.amount', found: 'u.amount', currency: 't.currency' },
+    })}
      from limit_uses u
      ${transferOf('u.transfer_key')}
      left join lateral (
@@ -259,7 +333,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'transfers',
     'contribution-use',
-    (within) => `select t.transfer_id as row, 'is a contribution that counts for no year' as detail
+    (within) => `select ${foundColumns({
+      ...ofTransfer,
+      detail: `'is a contribution that counts for no year'`,
+      amounts: { expected: 't.amount', found: '0', currency: 't.currency' },
+    })}
      from transfers t
      left join lateral (
        select true as found from limit_uses u
@@ -274,7 +352,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'ids',
     'used-id',
-    `select i.transfer_id as row, 'is noted as used by a transfer that has another id, or is not there' as detail
+    `select ${foundColumns({
+      row: 'i.transfer_id',
+      detail: `'is noted as used by a transfer that has another id, or is not there'`,
+      transferId: 'i.transfer_id',
+    })}
      from idempotency_keys i
      ${transferOf('i.transfer_key')}
      where i.institution_id = $1 and i.transfer_id > $2::text and i.transfer_id <= $3::text
@@ -289,8 +371,8 @@ export const transferChecks: readonly Check[] = [
        group by u.subject_key, u.period_start
      ), counted as (
        -- Counters of a limit that has been taken away say nothing any more.
-       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, t.amount as sum,
-              t.transfers as count, t.newest
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, l.subject, l.currency,
+              t.amount as sum, t.transfers as count, t.newest
        from limit_counters c
        join institutions i on i.institution_id = c.institution_id
        join transfer_limits l on l.institution_id = c.institution_id and l.limit_key = c.limit_key
@@ -342,7 +424,8 @@ export const transferChecks: readonly Check[] = [
          and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
        union all
        -- A year's contributions to IRAs, each kept beside its transfer for as long as it can be taken back.
-       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', coalesce(u.amount, 0),
+       select c.limit_key, c.subject_key, c.period_start, c.amount, c.transfers, 'PERSON', 'USD',
+              coalesce(u.amount, 0),
               coalesce(u.transfers, 0), null
        from limit_counters c
        left join contributed u using (subject_key, period_start)
@@ -350,8 +433,12 @@ export const transferChecks: readonly Check[] = [
          and (c.limit_key, c.subject_key, c.period_start) > ($2, $3, $4::date)
          and (c.limit_key, c.subject_key, c.period_start) <= ($5, $6, $7::date)
      )
-     select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
-            format('counts %s in %s transfers; there are %s in %s', amount, transfers, sum, count) as detail
+     select ${foundColumns({
+       row: ofCounter,
+       detail: `format('counts %s in %s transfers; there are %s in %s', amount, transfers, sum, count)`,
+       accountId: accountOfCounter,
+       amounts: { expected: 'sum', found: 'amount', currency: 'currency' },
+     })}
      from counted n where (amount, transfers::bigint) is distinct from (sum, count)
        -- A limit counts from when it was laid down: in its first period, as many of the newest as it says, and no others.
        and not (transfers <= count and amount is not distinct from newest and not exists (
@@ -361,8 +448,13 @@ export const transferChecks: readonly Check[] = [
   check(
     'events',
     'event-entry',
-    (within) => `select format('event %s', o.event_key) as row,
-            format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq) as detail
+    (within) => `select ${foundColumns({
+      row: `format('event %s', o.event_key)`,
+      detail: `format('%s of %s does not fit entry %s', o.kind, coalesce(t.transfer_id, 'no transfer'), s.seq)`,
+      accountId: `select b.account_id from balances b where b.institution_id = $1 and b.account_key = s.account_key`,
+      entry: 's.seq',
+      transferId: 't.transfer_id',
+    })}
      from outbox o
      cross join lateral (values (o.from_key, o.from_seq), (o.to_key, o.to_seq)) as s (account_key, seq)
      ${transferOf('o.subject_key')}
@@ -377,9 +469,11 @@ export const transferChecks: readonly Check[] = [
   check(
     'events',
     'event-transfer',
-    (within) => `select format('event %s', o.event_key) as row,
-            format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))
-              as detail
+    (within) => `select ${foundColumns({
+      row: `format('event %s', o.event_key)`,
+      detail: `format('%s is told of %s', o.kind, coalesce(t.transfer_id || ', which is ' || t.status, 'no transfer'))`,
+      transferId: 't.transfer_id',
+    })}
      from outbox o
      ${transferOf('o.subject_key')}
      where ${within('o')} and o.kind like 'transfer.%'
@@ -469,10 +563,14 @@ const uncounted = both(
        and exists (select from limit_counters c where c.institution_id = $1 and c.limit_key = l.limit_key
                      and c.period_start < p.binding)
    )
-   select format('limit %s of %s %s from %s', limit_key, lower(subject), subject_key, period_start) as row,
-          format('has no counter; there are %s in %s transfers', sum(amount), count(*)) as detail
+   select ${foundColumns({
+     row: ofCounter,
+     detail: `format('has no counter; there are %s in %s transfers', sum(amount), count(*))`,
+     accountId: accountOfCounter,
+     amounts: { expected: 'sum(amount)', found: '0', currency: 'max(currency)' },
+   })}
    from (
-     select l.limit_key, l.subject, s.subject_key, s.period_start, t.amount
+     select l.limit_key, l.subject, s.subject_key, s.period_start, t.currency, t.amount
      from transfers t
      join institutions i on i.institution_id = $1
      cross join lateral (
@@ -499,11 +597,7 @@ const uncounted = both(
 );
 
 /** Missing counters of current periods for these transfers. */
-export function selectUncounted(
-  db: Queryable,
-  rows: Rows,
-  at: Date,
-): Promise<{ row: string; detail: string }[]> {
+export function selectUncounted(db: Queryable, rows: Rows, at: Date): Promise<FoundRow[]> {
   return selectOf(db, uncounted, rows, at);
 }
 
@@ -520,15 +614,19 @@ async function selectOf<Row extends object>(
 const ahead = both(
   'accounts',
   'check_ahead_of_clock',
-  (within) => `select b.account_id as row,
-          format('has seen %s, which is %s seconds ahead of the clock', b.last_at,
-                 extract(epoch from b.last_at - $4::timestamptz)::bigint) as detail
+  (within) => `select ${foundColumns({
+    row: 'b.account_id',
+    detail: `format('has seen %s, which is %s seconds ahead of the clock', b.last_at,
+                 extract(epoch from b.last_at - $4::timestamptz)::bigint)`,
+    accountId: 'b.account_id',
+    entry: 'nullif(b.seq, 0)',
+  })}
    from balances b
    where ${within('b')} and b.last_at > $4::timestamptz + $5::integer * interval '1 millisecond'`,
 );
 
 /** Those of these accounts that are ahead of the clock, written by a process with a clock ahead. */
-export function selectAhead(db: Queryable, rows: Rows, at: Date): Promise<{ row: string; detail: string }[]> {
+export function selectAhead(db: Queryable, rows: Rows, at: Date): Promise<FoundRow[]> {
   return selectOf(db, ahead, rows, at, maxAheadMillis);
 }
 
@@ -569,15 +667,30 @@ export const namedOfOneKind = 100;
 
 const oneSided = sql(
   'check_one_sided_postings',
-  `select e.posting_key, sum(e.amount)::text as sum from entries e
-   where e.institution_id = $1 and e.kind not in ${ordered}
-   group by e.posting_key having sum(e.amount) <> 0
-   order by e.posting_key limit ${namedOfOneKind + 1}`,
+  `select p.posting_key, p.sum::text as sum, p.first[2] as seq, b.account_id, b.currency
+   from (
+     select e.posting_key, sum(e.amount) as sum, min(array[e.account_key, e.seq]) as first from entries e
+     where e.institution_id = $1 and e.kind not in ${ordered}
+     group by e.posting_key having sum(e.amount) <> 0
+     order by e.posting_key limit ${namedOfOneKind + 1}) p
+   left join lateral (
+     select b.account_id, b.currency from balances b
+     where b.institution_id = $1 and b.account_key = p.first[1] offset 0) b on true
+   order by p.posting_key`,
 );
 
+/** A posting with one of its entries. Its account is null if it has no balance. */
+export interface OneSidedPosting {
+  readonly postingKey: bigint;
+  readonly sum: string;
+  readonly seq: bigint;
+  readonly accountId: string | null;
+  readonly currency: string | null;
+}
+
 /** Openings and adjustments that do not sum to zero. Reads every entry, so it runs only if the weighted sum is off. */
-export async function selectOneSidedPostings(db: Queryable): Promise<{ postingKey: bigint; sum: string }[]> {
-  return (await db.query<{ postingKey: bigint; sum: string }>(oneSided, [db.institutionId])).rows;
+export async function selectOneSidedPostings(db: Queryable): Promise<OneSidedPosting[]> {
+  return (await db.query<OneSidedPosting>(oneSided, [db.institutionId])).rows;
 }
 
 const toldIn = both(

@@ -148,7 +148,9 @@ const commands: Readonly<Record<string, Trace>> = {
   'audit anchor': ['audit.anchored'],
   'audit retention': ['audit.retention_changed'],
   // A comparison with the core's balances only.
-  reconcile: ['core.balances_compared'],
+  'reconcile run': ['core.balances_compared'],
+  'reconcile runs': reads,
+  'reconcile findings': reads,
   backup: ['database.backed_up'],
   restore: ['database.restored'],
   restored: ['events.epoch_begun'],
@@ -238,7 +240,7 @@ test('each command that changes something asks who, or is work on the machine', 
       'keys rotate',
       'keys reseal',
     ],
-    ...['events archive', 'import', 'core export', 'core acknowledge', 'reconcile', 'audit anchor'],
+    ...['events archive', 'import', 'core export', 'core acknowledge', 'reconcile run', 'audit anchor'],
     ...['institution create', 'demo clock', 'login'],
   ];
   const views = [

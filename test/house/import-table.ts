@@ -72,6 +72,7 @@ export const folders: Readonly<Record<string, Folder>> = {
     purpose:
       'operators with their roles and sessions; their acts and views that join several modules: institutions, members, accounts, doctor',
     imports: [
+      'reconciliation',
       'core-connection',
       'mail',
       'alerts',
@@ -104,6 +105,7 @@ export const folders: Readonly<Record<string, Folder>> = {
       'cell-directory',
       'alerts',
       'webhooks',
+      'reconciliation',
       'feed',
       'core-connection',
       'transfers',

@@ -86,6 +86,8 @@ export const tableOwners: Readonly<Record<string, Ownership>> = {
   operator_provider_groups: { owner: 'operators' },
 
   reconcile_runs: { owner: 'reconciliation' },
+  reconcile_results: { owner: 'reconciliation' },
+  reconcile_findings: { owner: 'reconciliation' },
 
   changes: { owner: 'memory' },
   changes_kept: { owner: 'memory' },

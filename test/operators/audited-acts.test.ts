@@ -48,6 +48,10 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   showToday: 'nothing about a member',
   followToday: 'nothing about a member',
   showReconcile: 'nothing about a member',
+  // Ids and amounts, as the output of the command.
+  listReconcileRuns: 'nothing about a member',
+  showReconcileRun: 'nothing about a member',
+  listFindings: 'nothing about a member',
   showSystem: 'nothing about a member',
   // Sums of many accounts.
   showTrialBalance: 'nothing about a member',

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { makeEventPartitions } from '../../src/events/index.ts';
-import { reconcile, recordRun } from '../../src/reconciliation/index.ts';
+import { KeptFindings, reconcile, recordRun } from '../../src/reconciliation/index.ts';
 import type { InstitutionId } from '../../src/storage/index.ts';
 import { eventually } from './desk.ts';
 import { asSuperuser } from './postgres.ts';
@@ -48,10 +48,10 @@ export async function reconcileAll({ db, service }: TestService): Promise<void> 
     'select institution_id as id from institutions',
   )) {
     const startedAt = new Date();
-    const findings: object[] = [];
-    const checkpoint = await reconcile(database, id, { onFinding: (finding) => findings.push(finding) });
-    assert.deepEqual(findings, []);
-    const run = { startedAt, finishedAt: new Date(), findings: 0, isFull: true, checkpoint };
+    const findings = new KeptFindings();
+    const checkpoint = await reconcile(database, id, { onFinding: (finding) => findings.add(finding) });
+    assert.deepEqual(findings.kept, []);
+    const run = { startedAt, finishedAt: new Date(), findings, checkpoint };
     await recordRun(database, id, run);
   }
 }

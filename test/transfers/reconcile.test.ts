@@ -4,6 +4,8 @@ import pg from 'pg';
 import {
   type Checkpoint,
   type Finding,
+  insertRun,
+  KeptFindings,
   reconcile,
   reconcileChanges,
 } from '../../src/reconciliation/index.ts';
@@ -173,10 +175,26 @@ async function findingsIn(
   const database = { read: <T>(_: InstitutionId, work: (db: Queryable) => Promise<T>) => work(db) };
   const options = { onFinding: (finding: Finding) => found.push(finding), at: clock(), atOnce };
   const id = Number(institutionId) as InstitutionId;
-  await (since === undefined
+  const checkpoint = await (since === undefined
     ? reconcile(database, id, options)
     : reconcileChanges(database, id, since, options));
+  if (found.length > 0) await keeps(db, found, checkpoint);
   return [...new Set(found.map(({ check, row }) => `${check}: ${row}`))].sort();
+}
+
+/** The database takes each finding, in the transaction of its defect. */
+async function keeps(db: Queryable, found: readonly Finding[], checkpoint: Checkpoint): Promise<void> {
+  const findings = new KeptFindings();
+  for (const finding of found) findings.add(finding);
+  await insertRun(db, { startedAt: clock(), finishedAt: clock(), findings, checkpoint });
+  const { rows } = await superuser.query(
+    `select kind as check, subject as row, account_id, entry, transfer_id, expected, found, currency
+     from reconcile_findings f where f.run_key = (select max(run_key) from reconcile_results) order by place`,
+  );
+  assert.deepEqual(
+    rows.map(inCamelCase),
+    findings.kept.map(({ detail: _, ...finding }) => finding),
+  );
 }
 
 /** Without policies and triggers, in a transaction that is rolled back. */

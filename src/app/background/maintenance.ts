@@ -12,6 +12,7 @@ import { type Institution, listInstitutions } from '../../institutions/index.ts'
 import { forgetRegistrationTries } from '../../members/index.ts';
 import { deleteOldChanges } from '../../memory/index.ts';
 import { deleteExpiredDevices, deleteExpiredOperatorSessions } from '../../operators/index.ts';
+import { expireRuns } from '../../reconciliation/index.ts';
 import type { InstitutionId } from '../../storage/index.ts';
 import { expireLimitCounters } from '../../transfers/index.ts';
 import { expireAttempts } from '../../webhooks/index.ts';
@@ -104,6 +105,9 @@ export async function runMaintenance(
       database.write(institutionId, (db) =>
         deleteAlertsBefore(db, new Date(clock().getTime() - alertDays * 86_400_000)),
       ),
+    );
+    await attempt(code, 'reconcile_runs', () =>
+      database.write(institutionId, (db) => expireRuns(db, clock())),
     );
     await attempt(code, 'registration_tries', () =>
       forgetRegistrationTries(database, institutionId, clock()),

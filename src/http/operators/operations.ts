@@ -10,6 +10,7 @@ import { memberOperations } from './routes/members.ts';
 import { operatorOperations } from './routes/operators.ts';
 import { passkeyOperations } from './routes/passkeys.ts';
 import { providerOperations } from './routes/providers.ts';
+import { reconcileOperations } from './routes/reconcile/runs.ts';
 import { screeningOperations } from './routes/screening.ts';
 import { transferRuleOperations } from './routes/transfer-rules.ts';
 import { transferOperations } from './routes/transfers.ts';
@@ -22,7 +23,7 @@ export const operationsByTag: Readonly<Record<string, readonly OperatorOperation
   Institution: institutionOperations,
   Members: memberOperations,
   Accounts: accountOperations,
-  Ledger: ledgerOperations,
+  Ledger: [...ledgerOperations, ...reconcileOperations],
   Transfers: [...transferOperations, ...transferRuleOperations, ...screeningOperations],
   Core: coreOperations,
   Clients: [...clientOperations, ...providerOperations],

@@ -113,6 +113,8 @@ export interface InstitutionFacts {
   /** The end of the last run that checked every row. */
   readonly fullyReconciledAt: Date | null;
   readonly findings: number | null;
+  /** The run with these findings. Null for one of a version that kept none. */
+  readonly reconcileRun: bigint | null;
 }
 
 const institution = sql(
@@ -125,9 +127,11 @@ const institution = sql(
           (select c.heard_at from core_connections c where c.institution_id = $1) as core_heard_at,
           (select min(c.issued_at) from core_instructions c
            where c.institution_id = $1 and c.state = 'OPEN' and c.delivered_at is null) as oldest_undelivered_at,
-          r.finished_at as reconciled_at, r.full_at as fully_reconciled_at, r.findings
+          r.finished_at as reconciled_at, r.full_at as fully_reconciled_at, r.findings, h.run_key as reconcile_run
    from institutions i
    left join reconcile_runs r on r.institution_id = $1
+   -- Another time: a version that keeps no findings has run since.
+   left join reconcile_results h on h.institution_id = $1 and h.run_key = r.run_key and h.finished_at = r.finished_at
    where i.institution_id = $1`,
 );
 

@@ -105,6 +105,7 @@ const quiet: InstitutionFacts = {
   reconciledAt: before(day),
   fullyReconciledAt: before(3 * day),
   findings: 0,
+  reconcileRun: null,
 };
 
 const institutions: readonly (readonly [

@@ -199,7 +199,11 @@ function judgeReconcile(
   const cure = `Run "sharedraft reconcile --institution ${code}" every night.`;
   if (reconciledAt === null) return warning(check, 'It never ran.', cure);
   if (findings !== null && findings > 0) {
-    return problem(check, `The last run found ${findings} rows that are off.`, 'Follow docs/reconcile.md.');
+    return problem(
+      check,
+      `The last run found ${findings} rows that are off.`,
+      `Run "sharedraft reconcile findings --institution ${code}", and follow docs/reconcile.md.`,
+    );
   }
   const seconds = (now.getTime() - reconciledAt.getTime()) / 1_000;
   const detail = `Everything agreed ${lengthOf(seconds)} ago.`;

@@ -70,7 +70,11 @@ export function todaysFigures(
         lagSeconds: lag.oldestAt && Math.max(0, (now.getTime() - lag.oldestAt.getTime()) / 1000),
       },
       core: { heardAt: facts.coreHeardAt, oldestUndeliveredAt: facts.oldestUndeliveredAt },
-      reconcile: { finishedAt: facts.reconciledAt, findings: facts.findings },
+      reconcile: {
+        finishedAt: facts.reconciledAt,
+        findings: facts.findings,
+        runId: facts.reconcileRun && String(facts.reconcileRun),
+      },
     };
   });
 }

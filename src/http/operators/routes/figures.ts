@@ -4,7 +4,6 @@ import {
   mayUse,
   searchAnything,
   selectDatabaseFacts,
-  selectInstitutionFacts,
   tailEvents,
   todaysFigures,
   waitingAges,
@@ -72,7 +71,7 @@ export const figureOperations: readonly OperatorOperation[] = [
         ...{ eventsBehind: whole, lagSeconds: orNull(Type.Number()) },
       }),
       core: shape({ heardAt: orNull(moment), oldestUndeliveredAt: orNull(moment) }),
-      reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
+      reconcile: shape({ finishedAt: orNull(moment), findings: orNull(whole), runId: orNull(text) }),
     }),
     handle: async (deps, { institutionId }) => todaysFigures(deps, await institutionOf(deps, institutionId)),
   }),
@@ -141,18 +140,6 @@ export const figureOperations: readonly OperatorOperation[] = [
         if (events.length === limit) break;
       }
       return events;
-    },
-  }),
-  operatorOperation({
-    operationId: 'showReconcile',
-    method: 'GET',
-    path: '/reconcile',
-    right: 'institution:read',
-    summary: 'The last run of reconcile, with the number of rows that break a rule.',
-    response: shape({ finishedAt: orNull(moment), findings: orNull(whole) }),
-    async handle({ database }, { institutionId }) {
-      const { reconciledAt, findings } = await database.read(institutionId, selectInstitutionFacts);
-      return { finishedAt: reconciledAt, findings };
     },
   }),
   operatorOperation({

@@ -1,10 +1,16 @@
 import { Command } from 'commander';
-import { type Institution, listInstitutions } from '../../institutions/index.ts';
-import { findCheckpoint, reconcile, reconcileChanges, recordRun } from '../../reconciliation/index.ts';
-import { readMoment } from '../arguments.ts';
-import { chooseInstitution } from '../chosen-institution.ts';
-import { CommandError, say, withContext } from '../command.ts';
-import { compareBalancesFile } from './core/compare-balances.ts';
+import { type Institution, listInstitutions } from '../../../institutions/index.ts';
+import {
+  findCheckpoint,
+  KeptFindings,
+  reconcile,
+  reconcileChanges,
+  recordRun,
+} from '../../../reconciliation/index.ts';
+import { readMoment } from '../../arguments.ts';
+import { chooseInstitution } from '../../chosen-institution.ts';
+import { CommandError, say, withContext } from '../../command.ts';
+import { compareBalancesFile } from '../core/compare-balances.ts';
 
 /** Exit code beside 0, 1 and 2: the check has finished, and found breaches. */
 const somethingIsOff = 3;
@@ -18,8 +24,8 @@ interface Options {
   readonly since?: Date;
 }
 
-export function reconcileCommand(): Command {
-  return new Command('reconcile')
+export function run(): Command {
+  return new Command('run')
     .description(
       'recompute balances, holds, limits and references; prints each row that is off (exit code 3)',
     )
@@ -69,33 +75,36 @@ export function reconcileCommand(): Command {
           const since = options.changes ? await findCheckpoint(context.database, institutionId) : undefined;
           if (options.changes && since === undefined)
             say(`${institution.code}: no checkpoint, so every row is checked.`);
-          let offHere = 0;
           const startedAt = context.clock();
-          const run: Parameters<typeof reconcile>[2] = {
+          const findings = new KeptFindings();
+          const checks: Parameters<typeof reconcile>[2] = {
             at: context.businessTime(institutionId, context.clock()),
             onProgress: (walk, done) => progress(institution, `${done} ${walk}`),
-            onFinding: ({ check, row, detail }) => {
-              offHere += 1;
+            onFinding: (finding) => {
+              const { check, row, detail } = finding;
+              findings.add(finding);
               progress(institution, '');
               say(`${institution.code}  ${check}  ${row}: ${detail}`);
             },
           };
           const checkpoint =
             since === undefined
-              ? await reconcile(context.database, institutionId, run)
-              : await reconcileChanges(context.database, institutionId, since, run);
+              ? await reconcile(context.database, institutionId, checks)
+              : await reconcileChanges(context.database, institutionId, since, checks);
           await recordRun(context.database, institutionId, {
             startedAt,
             finishedAt: context.clock(),
-            findings: offHere,
-            isFull: since === undefined,
+            findings,
+            since,
             checkpoint,
           });
           progress(institution, '');
           const checked =
             since === undefined ? 'everything' : `everything changed since ${since.at.toISOString()}`;
-          say(`${institution.code}: ${offHere === 0 ? `${checked} agrees` : `${offHere} rows are off`}.`);
-          off += offHere;
+          say(
+            `${institution.code}: ${findings.total === 0 ? `${checked} agrees` : `${findings.total} rows are off`}.`,
+          );
+          off += findings.total;
         }
         if (off > 0) process.exitCode = somethingIsOff;
       }),
