@@ -13,7 +13,7 @@ const short = '"><img/src=x/onerror=self.taken=1>';
 
 /** Texts whose form the console relies on; nobody but the service writes them. */
 const fixed =
-  /^(amount|maxAmount|threshold|opening.*|transferStepUpAbove|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|(debits|credits)Pending.*|headroom|used|remaining|timeZone|since|day)$|At$|Since$|Until$|^at$|^before$/;
+  /^(amount|maxAmount|expected|found|threshold|opening.*|transferStepUpAbove|currencyCode|currency|status|kind|outcome|rights|balance.*|debits|credits|difference|holds.*|(debits|credits)Pending.*|headroom|used|remaining|timeZone|since|day)$|At$|Since$|Until$|^at$|^before$/;
 
 async function faultsOf(page: Page, place: string): Promise<string[]> {
   const found: string[] = [];

@@ -14,6 +14,8 @@ export interface DemoService extends AsyncDisposable {
   readonly url: string;
   /** Runs a command of the program beside the service, and returns its output. Its exit status does not count: findings have one too. */
   run(...words: readonly string[]): Promise<string>;
+  /** The same with a clock that stands at a moment. */
+  runAt(moment: Date, ...words: readonly string[]): Promise<string>;
 }
 
 /** The demo in a process and a folder of its own. The folder is removed at the end. */
@@ -22,13 +24,17 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const env = { ...process.env, ...environment, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'error' };
-  const run = async (...words: readonly string[]) => {
+  const start = async (words: readonly string[], more: Readonly<Record<string, string>>) => {
     const command = spawn(process.execPath, [program, ...words], {
-      env,
+      env: { ...env, ...more },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     return Buffer.concat(await Array.fromAsync(command.stdout)).toString();
   };
+  const run = (...words: readonly string[]) => start(words, {});
+  const clock = { NODE_OPTIONS: `--import=${new URL('fixed-clock.mjs', import.meta.url)}` };
+  const runAt = (moment: Date, ...words: readonly string[]) =>
+    start(words, { ...clock, FIXED_TIME: moment.toISOString() });
   const child = spawn(process.execPath, [program, 'serve'], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -50,7 +56,7 @@ export async function startDemo(environment: Readonly<Record<string, string>> = 
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  return { url, run, [Symbol.asyncDispose]: end };
+  return { url, run, runAt, [Symbol.asyncDispose]: end };
 }
 
 async function isReady(url: string): Promise<boolean> {

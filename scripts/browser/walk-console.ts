@@ -13,6 +13,7 @@ import { changesInstitution } from './change-institution.ts';
 import { changesProvider } from './change-provider.ts';
 import { confirmsProposal } from './confirm-proposal.ts';
 import { actByKeyboard, order, show, signIn } from './console-page.ts';
+import { leadsToFinding } from './findings.ts';
 import { showsFullMember } from './full-member.ts';
 import { loadsScreens } from './lazy-screens.ts';
 import { walksLedger } from './ledger-walk.ts';
@@ -256,6 +257,8 @@ if (browser !== undefined) {
   const { url } = demo;
   await using hook = await startHook(url);
   await fill(demo, new Date());
+  // By a clock that is an hour behind, so that the accounts are ahead of it: findings of a run.
+  await demo.runAt(new Date(Date.now() - 3_600_000), 'reconcile', '--institution', 'harbor');
   for (const role of roles) await walkRole(browser, url, role);
   await journey('screens load when they are opened', () => loadsScreens(browser, url));
   await journey('a transfer shows the checks of its decision', () => explainsDecision(browser, url));
@@ -278,6 +281,7 @@ if (browser !== undefined) {
     showsWholeMember(browser, url),
   );
   await journey('anything is found by Ctrl K', () => findsAnything(browser, url));
+  await journey('a figure of Today leads to its findings', () => leadsToFinding(browser, url));
   await journey('an entry leads to both sides of its posting', () => showsBothSides(browser, url));
   await journey('the ledger is walked from the trial balance to a posting', () => walksLedger(browser, url));
   await journey('a table is filtered and saved', () => filtersTable(browser, url));

@@ -23,6 +23,8 @@ export const screens = [
   ['ledger', 'Ledger'],
   ['breaks', 'Breaks'],
   ['breaks/1', 'Break 1'],
+  ['reconcile', 'Reconcile'],
+  ['reconcile/1', 'Run 1'],
   ['webhooks', 'Webhooks'],
   ['audit', 'Audit'],
   ['limits', 'Limits'],
@@ -46,7 +48,17 @@ const aboutMembers: readonly Address[] = [
   // Its story names the balance of the account.
   'breaks/1',
 ];
-const common = ['Today', 'Ledger', 'Limits', 'Breaks', 'Webhooks', 'Clients', 'Operators', 'Institution'];
+const common = [
+  'Today',
+  'Ledger',
+  'Limits',
+  'Breaks',
+  'Reconcile',
+  'Webhooks',
+  'Clients',
+  'Operators',
+  'Institution',
+];
 const withMembers = [...common, 'Review', 'Transfers', 'Members'];
 
 interface Role {

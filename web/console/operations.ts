@@ -654,7 +654,46 @@ export interface Today {
     readonly lagSeconds: number | null;
   };
   readonly core: { readonly heardAt: string | null; readonly oldestUndeliveredAt: string | null };
-  readonly reconcile: { readonly finishedAt: string | null; readonly findings: number | null };
+  readonly reconcile: {
+    readonly finishedAt: string | null;
+    readonly findings: number | null;
+    /** Null for a run of a version that kept no findings. */
+    readonly runId: string | null;
+  };
+}
+
+export interface ReconcileRun {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  /** Null: it checked every row. */
+  readonly changedSince: string | null;
+  readonly findings: number;
+  readonly kept: number;
+}
+
+interface AboutKind {
+  readonly kind: string;
+  readonly meaning: string;
+  readonly advice: string;
+}
+
+export interface ReconcileRunWithKinds extends ReconcileRun {
+  readonly kinds: readonly (AboutKind & { readonly findings: number })[];
+}
+
+/** A row that a run found off. Amounts are those of its account, if one differs. */
+export interface Finding extends AboutKind {
+  readonly place: number;
+  readonly subject: string;
+  readonly detail: string;
+  readonly accountId?: string;
+  readonly entry?: number;
+  readonly transferId?: string;
+  readonly expected?: string;
+  readonly found?: string;
+  readonly difference?: string;
+  readonly currencyCode?: string;
 }
 
 export interface Break {

@@ -41,6 +41,13 @@ const screens: ReadonlyMap<string, LazyScreen> = new Map([
     ),
   ],
   [
+    'reconcile',
+    lazyScreen(
+      () => import('./screens/reconcile/runs.ts'),
+      ({ ReconcileScreen }, { query }) => html`<${ReconcileScreen} query=${query} />`,
+    ),
+  ],
+  [
     'limits',
     lazyScreen(
       () => import('./screens/limits/limits.ts'),
@@ -143,6 +150,13 @@ const ofOne: ReadonlyMap<string, LazyScreen> = new Map([
     lazyScreen(
       () => import('./screens/breaks/break.ts'),
       ({ BreakScreen }, { id }) => html`<${BreakScreen} key=${id} breakId=${id} />`,
+    ),
+  ],
+  [
+    'reconcile',
+    lazyScreen(
+      () => import('./screens/reconcile/run.ts'),
+      ({ RunScreen }, { id, query }) => html`<${RunScreen} key=${id} runId=${id} query=${query} />`,
     ),
   ],
   [

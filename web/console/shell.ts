@@ -18,6 +18,7 @@ const links = [
   { screen: 'ledger', label: 'Ledger', right: 'institution:read' },
   { screen: 'limits', label: 'Limits', right: 'institution:read' },
   { screen: 'breaks', label: 'Breaks', right: 'institution:read' },
+  { screen: 'reconcile', label: 'Reconcile', right: 'institution:read' },
   { screen: 'webhooks', label: 'Webhooks', right: 'institution:read' },
   { screen: 'clients', label: 'Clients', right: 'institution:read' },
   { screen: 'audit', label: 'Audit', right: 'audit:read' },

@@ -68,8 +68,8 @@ function Tiles({ today }: { today: Today }) {
     <${Tile} title="Core" figure=${core.heardAt ? durationOf(Math.max(0, Date.parse(today.at) - Date.parse(core.heardAt))) : '–'} screen=${core.heardAt ? 'breaks' : undefined} right="institution:read">
       ${core.heardAt ? 'since its last request' : 'has not connected'}${core.oldestUndeliveredAt && html` <${Badge} kind="warn">an order waits since <${Moment} at=${core.oldestUndeliveredAt} /><//>`}
     <//>
-    <${Tile} title="Reconcile: findings" figure=${reconcile.findings ?? '–'} screen=${reconcile.finishedAt ? 'ledger' : undefined} right="institution:read">
-      ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'the command names the rows' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
+    <${Tile} title="Reconcile: findings" figure=${reconcile.findings ?? '–'} screen=${reconcile.finishedAt ? 'reconcile' : undefined} id=${reconcile.runId ?? undefined} right="institution:read">
+      ${reconcile.finishedAt ? html`<${Badge} kind=${isBroken ? 'bad' : 'good'}>${isBroken ? 'rows are off' : 'in balance'}<//> <${Moment} at=${reconcile.finishedAt} />` : 'has not run yet'}
     <//>
   </div>`;
 }
@@ -93,14 +93,15 @@ interface TileProps {
   readonly figure: number | string;
   /** The screen with the rows behind the figure, and the right that it needs. */
   readonly screen?: string;
+  /** Of the one thing that the screen shows. */
+  readonly id?: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly right?: string;
   readonly children?: Children;
 }
 
-function Tile({ title, figure, screen, query = {}, right = '', children }: TileProps) {
-  const shown =
-    screen && may(right) ? html`<a href=${addressOf(screen, undefined, query)}>${figure}</a>` : figure;
+function Tile({ title, figure, screen, id, query = {}, right = '', children }: TileProps) {
+  const shown = screen && may(right) ? html`<a href=${addressOf(screen, id, query)}>${figure}</a>` : figure;
   return html`<section class="card tile" aria-label=${title}><div class="body">
     <h2>${title}</h2><p class="figure">${shown}</p>${children && html`<p class="quiet">${children}</p>`}
   </div></section>`;
