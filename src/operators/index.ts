@@ -146,6 +146,7 @@ export {
   redirectUriOf,
   startProviderSignIn,
 } from './provider/sign-in.ts';
+export { readFindings } from './reconcile/read-findings.ts';
 export { countOtherSecrets, resealSecrets } from './secret-key/reseal-secrets.ts';
 export { deliveryStates } from './transfers/deliveries.ts';
 export { previewTransferRules } from './transfers/preview-rules.ts';

@@ -150,7 +150,7 @@ const commands: Readonly<Record<string, Trace>> = {
   // A comparison with the core's balances only.
   'reconcile run': ['core.balances_compared'],
   'reconcile runs': reads,
-  'reconcile findings': reads,
+  'reconcile findings': ['account.read'],
   backup: ['database.backed_up'],
   restore: ['database.restored'],
   restored: ['events.epoch_begun'],
@@ -245,7 +245,7 @@ test('each command that changes something asks who, or is work on the machine', 
   ];
   const views = [
     ...['member find', 'member show', 'account show', 'limits show', 'transfer show', 'transfer pending'],
-    ...['events tail', 'core instructions', 'core breaks', 'core break'],
+    ...['events tail', 'core instructions', 'core breaks', 'core break', 'reconcile findings'],
   ];
   const readAudit = ['audit search', 'audit export'];
   const changing = Object.keys(commands).filter((name) => commands[name] !== reads);

@@ -51,7 +51,7 @@ const runs: Readonly<Record<string, Run | 'nothing about a member'>> = {
   // Ids and amounts, as the output of the command.
   listReconcileRuns: 'nothing about a member',
   showReconcileRun: 'nothing about a member',
-  listFindings: 'nothing about a member',
+  listFindings: { by: teller, path: '/reconcile/runs/RUN/findings', leaves: ['account.read'] },
   showSystem: 'nothing about a member',
   // Sums of many accounts.
   showTrialBalance: 'nothing about a member',
@@ -304,6 +304,12 @@ before(async () => {
   ids.PERSON = person.personId;
   ids.USER = person.userId;
   const { institutionId } = await institutionOf(service, 'harbor');
+  const [run] = await service.db.superuser<{ id: string }>(
+    `insert into reconcile_results (institution_id, started_at, finished_at, findings, kept)
+     values ($1, now(), now(), 0, 0) returning run_key::text as id`,
+    [institutionId],
+  );
+  ids.RUN = run?.id ?? '';
   await service.db.superuser(
     `insert into authenticators (institution_id, user_key, authenticator_id, name, sealed_secret, last_step, created_at)
      select institution_id, user_key, gen_random_uuid(), 'Phone', $1, 1, now() from users where institution_id = $2 and user_id = $3`,
@@ -370,7 +376,7 @@ describe('operations leave the audit entries of their line, by the name of the o
     const run = runs[operation.operationId];
     if (run === undefined || typeof run === 'string') continue;
     test(`${operation.operationId} leaves the audit entries of its line`, async () => {
-      const path = run.path.replace(/VIEWER|PERSON|USER|WEBHOOK|BREAK/, (name) => ids[name] ?? '');
+      const path = run.path.replace(/VIEWER|PERSON|USER|WEBHOOK|BREAK|RUN/, (name) => ids[name] ?? '');
       const entries = () =>
         service.db.superuser<{ action: AuditAction; operator: string; stated_reason: string | null }>(
           `select action, operator, stated_reason from audit_entries

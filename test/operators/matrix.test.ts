@@ -46,7 +46,7 @@ const matrix: Readonly<Record<string, string>> = {
   showReconcile: all,
   listReconcileRuns: all,
   showReconcileRun: anyId,
-  listFindings: anyId,
+  listFindings: personalId,
   showSystem: all,
   showCore: all,
   listOpenInstructions: personal,

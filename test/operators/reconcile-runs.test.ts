@@ -145,6 +145,22 @@ test('a run and its findings are not there for another institution', async () =>
   assert.equal((await viewer.get(`/reconcile/runs/${id}/findings?kind=nonsense`)).status, 400);
 });
 
+test('the findings name balances, so an administrator sees their kinds alone, and the audit has each read', async () => {
+  await record([invented('hold-in', { accountId: ira, expected: '1', found: '2', currency: 'USD' })]);
+  const [{ id }] = await read('/reconcile/runs');
+  const administrator = await operatorOf(service, 'Demo administrator');
+  assert.equal((await administrator.get(`/reconcile/runs/${id}/findings`)).status, 403);
+  assert.equal((await read(`/reconcile/runs/${id}`, administrator)).kinds[0].kind, 'hold-in');
+  const reads = () =>
+    service.db.superuser<{ operator: string }>(
+      `select operator from audit_entries where action = 'account.read' and reason = 'findings' and subject = $1`,
+      [id],
+    );
+  assert.deepEqual(await reads(), []);
+  await findingsOf(id);
+  assert.deepEqual(await reads(), [{ operator: 'Demo viewer' }]);
+});
+
 test('the command line shows the same documents as the operations', async () => {
   await record([
     invented('hold-out', {

@@ -1,12 +1,11 @@
 import { Command, Option } from 'commander';
-import { findingDocument, reconcileRunDocument } from '../../../operators/index.ts';
+import { findingDocument, readFindings, reconcileRunDocument } from '../../../operators/index.ts';
 import {
   type FindingKind,
   findingKinds,
   findRun,
   type KeptFinding,
   kindsOfFindings,
-  listFindings,
   listRuns,
   type ReconcileRun,
 } from '../../../reconciliation/index.ts';
@@ -69,8 +68,8 @@ export function findings(): Command {
     .addOption(jsonOption());
   return onInstitution(
     command,
-    async ({ context: { database }, institutionId }, options: FindingsOptions, id?: string) => {
-      const found = await findRun(database, institutionId, id === undefined ? undefined : BigInt(id));
+    async ({ context, institutionId, origin }, options: FindingsOptions, id?: string) => {
+      const found = await findRun(context.database, institutionId, id === undefined ? undefined : BigInt(id));
       if (found === undefined)
         throw new CommandError(id === undefined ? 'No run is kept.' : `There is no run ${id}.`);
       const { runKey, finishedAt, findings: count, kept } = found;
@@ -93,8 +92,8 @@ export function findings(): Command {
       );
 
       async function findingsOf(page: PageRequest): Promise<Page<KeptFinding>> {
-        const wanted = { runKey, kind: options.kind, page };
-        return (await listFindings(database, institutionId, wanted)) ?? { items: [], next: null };
+        const wanted = { runKey, kind: options.kind, page, origin };
+        return (await readFindings(context, institutionId, wanted)) ?? { items: [], next: null };
       }
     },
   );

@@ -23,7 +23,7 @@ export function RunScreen({ runId, query }: { runId: string; query: URLSearchPar
       ${(one: ReconcileRunWithKinds) =>
         one.findings === 0
           ? html`<section class="card" aria-label="Findings"><${Empty}>Everything agrees.<//></section>`
-          : html`<${Kinds} run=${one} /><${Findings} path=${`${path}/findings`} run=${one} kind=${query.get('kind') ?? ''} />`}
+          : html`<${Kinds} run=${one} />${may('members:read') && html`<${Findings} path=${`${path}/findings`} run=${one} kind=${query.get('kind') ?? ''} />`}`}
     <//>
   <//>`;
 }
@@ -40,7 +40,7 @@ function Kinds({ run: { id, kinds, findings, kept } }: { run: ReconcileRunWithKi
     <ul class="list">${kinds.map(
       (one) => html`<li class="row" key=${one.kind}>
         <span class="first">${kindWord(one.kind)}</span>
-        <span><a href=${addressOf('reconcile', id, { kind: one.kind })} aria-label=${`${kindWord(one.kind)}: ${one.findings}`}>${one.findings}</a></span>
+        <span>${may('members:read') ? html`<a href=${addressOf('reconcile', id, { kind: one.kind })} aria-label=${`${kindWord(one.kind)}: ${one.findings}`}>${one.findings}</a>` : one.findings}</span>
         <span class="note">${one.meaning}</span><span class="second note">${one.advice}</span>
       </li>`,
     )}</ul>
@@ -66,7 +66,7 @@ function Findings({ path, run, kind }: FindingsProps) {
 
 const kindColumn: Column<Finding> = { title: 'Kind', text: ({ kind }) => kindWord(kind) };
 
-/** The entry, the account or the transfer, for roles that may read it. */
+/** Leads to the entry, the account or the transfer. */
 function Subject({ of }: { of: Finding }): Children {
   const { subject, accountId, entry, transferId } = of;
   const address =
@@ -77,14 +77,12 @@ function Subject({ of }: { of: Finding }): Children {
       : transferId !== undefined
         ? addressOf('transfers', transferId)
         : undefined;
-  return address !== undefined && may('members:read') ? html`<a href=${address}>${subject}</a>` : subject;
+  return address !== undefined ? html`<a href=${address}>${subject}</a>` : subject;
 }
 
 function Transfer({ of: { transferId } }: { of: Finding }): Children {
   if (transferId === undefined) return null;
-  return may('members:read')
-    ? html`<a href=${addressOf('transfers', transferId)}>${transferId}</a>`
-    : transferId;
+  return html`<a href=${addressOf('transfers', transferId)}>${transferId}</a>`;
 }
 
 const money = (title: string, amountIn: (one: Finding) => string | undefined): Column<Finding> => ({

@@ -1,11 +1,12 @@
 import * as Type from 'typebox/type';
 import {
   findingDocument,
+  readFindings,
   reconcileRunDocument,
   runWithKindsDocument,
   selectInstitutionFacts,
 } from '../../../../operators/index.ts';
-import { findingKinds, findRun, listFindings, listRuns } from '../../../../reconciliation/index.ts';
+import { findingKinds, findRun, listRuns } from '../../../../reconciliation/index.ts';
 import { type OperatorOperation, operatorOperation } from '../../operation.ts';
 import { amount, flag, moment, oneOf, optional, orNull, shape, text, whole } from '../../shapes.ts';
 
@@ -62,9 +63,9 @@ export const reconcileOperations: readonly OperatorOperation[] = [
     operationId: 'listFindings',
     method: 'GET',
     path: '/reconcile/runs/{runId}/findings',
-    right: 'institution:read',
+    right: 'members:read',
     summary:
-      'The rows that a run of reconcile found off, in the order in which it found them: the first hundred of each kind.',
+      'The rows that a run of reconcile found off, in the order in which it found them: the first hundred of each kind. The audit records the read.',
     query: Type.Object({ kind: optional(kind) }),
     response: shape({
       ...aboutKind,
@@ -74,10 +75,11 @@ export const reconcileOperations: readonly OperatorOperation[] = [
       currencyCode: optional(text),
     }),
     positionWords: 1,
-    async handle({ database }, { institutionId, params: { runId }, query, page }) {
+    async handle(deps, { institutionId, params: { runId }, query, page, origin }) {
       const runKey = keyOf(runId);
       if (runKey === undefined) return undefined;
-      const found = await listFindings(database, institutionId, { runKey, kind: query.kind, page });
+      const wanted = { runKey, kind: query.kind, page, origin };
+      const found = await readFindings(deps, institutionId, wanted);
       return found && { ...found, items: found.items.map(findingDocument) };
     },
   }),
