@@ -124,6 +124,8 @@ test('lists pending transfers with what each waits for, and declines one with a 
     approvalsNeeded: 1,
     approvedBy: [],
     isOrdererShutOut: false,
+    isWithCore: false,
+    reasons: [{ kind: 'AMOUNT', threshold: '1000.00' }],
   });
   const refused = await run('transfer', 'decline', 'list-held', ...lakeside);
   assert.match(refused.stderr, /list-held fails for good.*Confirm with --yes/);
