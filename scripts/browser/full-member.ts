@@ -100,7 +100,9 @@ export async function showsFullMember(browser: Browser, url: string): Promise<st
     await show(page, url, 'members/p-1001');
     await page.getByRole('row', { name: /Blue phone Passkey, on / }).waitFor();
     await page.getByRole('row', { name: /Green app Authenticator app, \d+ recovery codes left/ }).waitFor();
-    await page.getByRole('row', { name: /Firefox on Linux/ }).waitFor();
+    // One of the sessions, and one of the known devices.
+    await page.getByRole('row', { name: /Firefox on Linux 127\.0\.0\.1/ }).waitFor();
+    await page.getByRole('row', { name: /Firefox on Linux Demo Budget/ }).waitFor();
     await page
       .getByRole('row', { name: /Demo Budget/ })
       .first()
