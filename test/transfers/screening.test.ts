@@ -371,7 +371,7 @@ test('an administrator changes the rules by operations, and cannot name the addr
     assert.deepEqual([status, code], [400, 'invalid_request'], JSON.stringify(wrong));
   }
   answerWith({ verdict: 'hold', reference: 'case 9' });
-  const [status, tried] = (await ask('POST', '/screening/test')) as [number, { millis: number }];
+  const [status, tried] = (await ask('POST', '/screening/test', { reason })) as [number, { millis: number }];
   assert.deepEqual(
     [status, { ...tried, millis: 0 }],
     [200, { verdict: 'HOLD', reference: 'case 9', millis: 0 }],
