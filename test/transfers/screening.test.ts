@@ -393,6 +393,7 @@ test('an administrator changes the rules by operations, and cannot name the addr
     entries.map(({ action, stated_reason }) => `${action}: ${stated_reason}`),
     [
       'screening.changed: a test',
+      'screening.tested: a test',
       'screening.rotated: a test',
       'screening.rotated: a test',
       'screening.removed: a test',
