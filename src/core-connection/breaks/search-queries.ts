@@ -30,7 +30,7 @@ const search = sql(
    limit $7`,
 );
 
-/** What a search may name: a break by its key, the text of an id or of an owner, an amount in minor units. */
+/** The terms of a search: the key of a break, the text of an id or of an owner, an amount in minor units. */
 export interface BreakSearch {
   readonly breakKey: bigint | null;
   readonly text: string;

@@ -64,7 +64,7 @@ const settled = sql(
      and c.settlement_key = $2 and c.posting_key = $4`,
 );
 
-/** What the core says about a posting on a settlement account. */
+/** The core's facts about a posting on a settlement account. */
 export async function selectSettled(
   db: Queryable,
   settlementKey: bigint,
